@@ -1,0 +1,42 @@
+package dev.holdfast.core.model;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened, as its sender told it.
+ *
+ * <p>{@code data} and {@code previous} are the bytes of two JSON values exactly as they came in;
+ * they are carried, never rewritten. The arrays are not copied and must not be changed.
+ *
+ * @param callerId the id that the sender chose, if it chose one
+ * @param traceparent the W3C trace context that came with the event
+ */
+public record Event(
+    long id,
+    String tenant,
+    String type,
+    @Nullable String subject,
+    @Nullable Instant occurredAt,
+    byte[] data,
+    byte @Nullable [] previous,
+    @Nullable String callerId,
+    @Nullable String traceparent) {
+
+  /** What the event's memory is reckoned at beyond its payload. */
+  private static final int OVERHEAD_BYTES = 256;
+
+  /** The id that everybody outside sees: the sender's own, else ours. */
+  public String publicId() {
+    return callerId != null ? callerId : Id.text(Id.EVENT, id);
+  }
+
+  public Instant acceptedAt() {
+    return Id.time(id);
+  }
+
+  /** The bytes that holding this event in memory is reckoned at. */
+  public int size() {
+    return OVERHEAD_BYTES + data.length + (previous == null ? 0 : previous.length);
+  }
+}

@@ -1,0 +1,27 @@
+package dev.holdfast.core.model;
+
+import java.time.Instant;
+
+/**
+ * Gives out ids that only ever grow, even when the clock does not.
+ *
+ * <p>It starts above the highest id that the store has seen, so that a clock that was set back
+ * cannot repeat an id.
+ */
+public final class IdSource {
+  private final long node;
+  private long last;
+
+  public IdSource(int node, long highestUsed) {
+    if (node < 0 || node >= Id.STRIDE) {
+      throw new IllegalArgumentException("node must be 0 to " + (Id.STRIDE - 1) + ": " + node);
+    }
+    this.node = node;
+    this.last = Math.max(0, highestUsed) & -Id.STRIDE;
+  }
+
+  public long next(Instant now) {
+    last = Math.max(last + Id.STRIDE, Id.floor(now));
+    return last | node;
+  }
+}

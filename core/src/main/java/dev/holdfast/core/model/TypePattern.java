@@ -1,0 +1,41 @@
+package dev.holdfast.core.model;
+
+/** A type such as {@code order.paid}, or a pattern in which {@code *} stands for any text. */
+public record TypePattern(String text) {
+
+  public TypePattern {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException("a type pattern cannot be empty");
+    }
+  }
+
+  public boolean isExact() {
+    return text.indexOf('*') < 0;
+  }
+
+  /** Compares in one pass that only ever goes back to the last {@code *}. */
+  public boolean matches(String type) {
+    int inType = 0;
+    int inPattern = 0;
+    int star = -1;
+    int resume = 0;
+    while (inType < type.length()) {
+      if (inPattern < text.length() && text.charAt(inPattern) == '*') {
+        star = inPattern++;
+        resume = inType;
+      } else if (inPattern < text.length() && text.charAt(inPattern) == type.charAt(inType)) {
+        inPattern++;
+        inType++;
+      } else if (star >= 0) {
+        inPattern = star + 1;
+        inType = ++resume;
+      } else {
+        return false;
+      }
+    }
+    while (inPattern < text.length() && text.charAt(inPattern) == '*') {
+      inPattern++;
+    }
+    return inPattern == text.length();
+  }
+}

@@ -1,0 +1,40 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Delivery;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Written;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What can happen to the {@link Loop}. */
+public sealed interface Input {
+
+  /** Somebody wants something and waits for the answer. */
+  record Asked(Request request, Consumer<Answer> replyTo) implements Input {}
+
+  /** An attempt has ended. */
+  record AttemptEnded(Delivery delivery, Outcome outcome, long durationMillis) implements Input {}
+
+  /** A batch is on disk. */
+  record Committed(Batch batch, Written written) implements Input {}
+
+  /** A batch is not on disk, and nothing of it is. */
+  record CommitFailed(Batch batch, StoreException.Kind kind, String detail) implements Input {}
+
+  /** Messages were read from the store. */
+  record Loaded(Load load, List<Message> messages) implements Input {}
+
+  /** Events were read from the store. */
+  record EventsLoaded(Load.Events load, List<Event> events) implements Input {}
+
+  /** The store could not be read. */
+  record LoadFailed(Load load) implements Input {}
+
+  /** The process is to end: nothing new is accepted or started. */
+  record StopRequested() implements Input {}
+}

@@ -1,0 +1,68 @@
+package dev.holdfast.core.path;
+
+import java.time.Duration;
+
+/**
+ * How much of everything there may be. Nothing on the path grows without one of these.
+ *
+ * @param inFlight attempts under way at once, over all endpoints; each holds a connection
+ * @param inFlightUnproven of these, how many may go to endpoints whose last attempt did not succeed
+ * @param laneInFlight attempts under way at once to one endpoint
+ * @param laneWindow messages of one endpoint that are held in memory ahead of being sent, per queue
+ * @param held messages held in memory over all endpoints; beyond it a lane holds only {@code
+ *     laneMinimum}
+ * @param laneMinimum see {@code held}
+ * @param bodyBytes events kept in memory from acceptance until they are sent
+ * @param sendingBytes events of attempts under way
+ * @param batchWrites writes in one batch
+ * @param batchBytes event bytes in one batch
+ * @param acceptingBytes event bytes accepted but not on disk yet; beyond it requests are refused
+ * @param unwritten writes that wait for a batch; beyond it no attempt starts
+ * @param timers waiting messages held in memory because they are due soon
+ * @param horizon how far ahead due messages are loaded
+ * @param loads reads from the store under way at once
+ * @param sweep messages parked or dropped at once because something happened to all of them
+ * @param retryStoreAfter how long to wait after the store failed
+ */
+public record Limits(
+    int inFlight,
+    int inFlightUnproven,
+    int laneInFlight,
+    int laneWindow,
+    int held,
+    int laneMinimum,
+    long bodyBytes,
+    long sendingBytes,
+    int batchWrites,
+    long batchBytes,
+    long acceptingBytes,
+    int unwritten,
+    int timers,
+    Duration horizon,
+    int loads,
+    int sweep,
+    Duration retryStoreAfter) {
+
+  /** Limits for a process with this much heap: an eighth of it for each kind of event bytes. */
+  public static Limits forHeap(long heapBytes, int laneInFlight) {
+    long share = Math.max(16L << 20, heapBytes / 8);
+    return new Limits(
+        4_096,
+        2_048,
+        laneInFlight,
+        512,
+        100_000,
+        64,
+        share,
+        share,
+        4_000,
+        Math.min(share / 2, 16L << 20),
+        share,
+        50_000,
+        50_000,
+        Duration.ofSeconds(30),
+        8,
+        1_000,
+        Duration.ofSeconds(1));
+  }
+}

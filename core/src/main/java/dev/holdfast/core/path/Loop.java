@@ -1,0 +1,4 @@
+package dev.holdfast.core.path;
+
+/** Decides. */
+public final class Loop {}

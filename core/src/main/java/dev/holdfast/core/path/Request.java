@@ -1,0 +1,49 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.TypePattern;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What can be asked of the {@link Loop}. All that is checkable without it has been checked. */
+public sealed interface Request {
+
+  String tenant();
+
+  /** Accept these events, all or none. Answered by Accepted, Conflict or Refused. */
+  record Submit(String tenant, List<NewEvent> events) implements Request {}
+
+  /**
+   * Deliver events of these types to this URL. Answered by Subscribed or Refused.
+   *
+   * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
+   */
+  record Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject)
+      implements Request {}
+
+  /** End a subscription. Answered by Unsubscribed, NotFound or Refused. */
+  record Unsubscribe(String tenant, long subscription) implements Request {}
+
+  /** Change an endpoint's state by hand. Answered by EndpointIs, NotFound or Refused. */
+  record Operate(String tenant, long endpoint, Operation operation) implements Request {}
+
+  /** Try a message now. Answered by RetryStarted, NotRetryable, NotFound or Refused. */
+  record RetryNow(String tenant, long message) implements Request {}
+
+  /** What an operator can do to an endpoint. */
+  enum Operation {
+    ENABLE,
+    DISABLE,
+    FREEZE
+  }
+
+  /** An event that has no id of ours yet. */
+  record NewEvent(
+      String type,
+      @Nullable String subject,
+      @Nullable Instant occurredAt,
+      byte[] data,
+      byte @Nullable [] previous,
+      @Nullable String callerId,
+      @Nullable String traceparent) {}
+}

@@ -1,0 +1,52 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What can be seen of the {@link Loop} from outside. Only its own thread may look. */
+public interface View {
+
+  Optional<Subscription> subscription(String tenant, long id);
+
+  /** Subscriptions with an id below {@code before}, newest first. */
+  List<Subscription> subscriptions(String tenant, long before, int limit);
+
+  Optional<EndpointNow> endpoint(String tenant, long id);
+
+  /** Endpoints in {@code state}, or in any, with an id below {@code before}, newest first. */
+  List<EndpointNow> endpoints(String tenant, Health.@Nullable State state, long before, int limit);
+
+  Gauges gauges();
+
+  /** An endpoint and what waits for it. */
+  record EndpointNow(Endpoint endpoint, Unfinished unfinished) {}
+
+  /** Where the messages are, over all tenants, and what has been counted since the start. */
+  record Gauges(
+      long pending,
+      long waiting,
+      long parked,
+      int inFlight,
+      int held,
+      int timers,
+      long bodyBytes,
+      long sendingBytes,
+      long acceptingBytes,
+      int unwritten,
+      int endpointsEnabled,
+      int endpointsDisabled,
+      int endpointsFrozen,
+      int subscriptions,
+      long eventsAccepted,
+      long messagesAccepted,
+      long delivered,
+      long dropped,
+      long attemptsSucceeded,
+      long attemptsFailed,
+      long refused) {}
+}

@@ -1,0 +1,89 @@
+package dev.holdfast.core.port;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What people ask about messages, finished or not. Never on the path of a message. */
+public interface History {
+
+  /**
+   * One page of a tenant's messages, newest first. Looks at no more than a fixed number of rows.
+   */
+  Page messages(Query query) throws StoreException;
+
+  /** A message of the tenant with all its attempts. */
+  Optional<MessageDetail> message(String tenant, long id) throws StoreException;
+
+  /** An event of the tenant, by our id or the caller's, with the state of its messages. */
+  Optional<EventDetail> event(String tenant, EventKey key) throws StoreException;
+
+  /** What an endpoint has gone through, newest first, at most {@code limit}. */
+  List<Change> changes(long endpoint, int limit) throws StoreException;
+
+  /** An event's id: ours, or the caller's. */
+  sealed interface EventKey {
+    record Own(long id) implements EventKey {}
+
+    record Callers(String id) implements EventKey {}
+  }
+
+  /** The states that people see. */
+  enum Status {
+    PENDING,
+    WAITING,
+    PARKED,
+    DELIVERED,
+    DROPPED
+  }
+
+  /**
+   * @param statuses those to be found; all when empty
+   * @param before only messages with an id below; {@code Long.MAX_VALUE} for the first page
+   */
+  record Query(
+      String tenant,
+      Set<Status> statuses,
+      @Nullable Long endpoint,
+      @Nullable Long subscription,
+      @Nullable EventKey event,
+      @Nullable Instant since,
+      @Nullable Instant until,
+      long before,
+      int limit) {}
+
+  /**
+   * @param next where the next page begins, if there may be one: its {@link Query#before}
+   */
+  record Page(List<MessageSummary> items, @Nullable Long next) {}
+
+  /**
+   * @param unfinished the message as it waits, while it is unfinished
+   * @param event the event's id as people see it
+   */
+  record MessageSummary(
+      long id,
+      String event,
+      long subscription,
+      long endpoint,
+      String type,
+      @Nullable String subject,
+      Status status,
+      @Nullable DropReason reason,
+      int attempts,
+      @Nullable Message unfinished) {}
+
+  record MessageDetail(MessageSummary message, List<Attempt> attempts) {}
+
+  record EventDetail(Event event, List<MessageSummary> messages) {}
+
+  /** A change of an endpoint's state. */
+  record Change(Instant at, Health.State state, Health.Reason reason) {}
+}

@@ -1,0 +1,25 @@
+package dev.holdfast.core.port;
+
+import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.port.Store.DueCursor;
+import java.time.Instant;
+import java.util.List;
+
+/** Something that the path wants read from the {@link Store}; each has a read of the same name. */
+public sealed interface Load {
+
+  record Due(DueCursor after, Instant through, int limit) implements Load {}
+
+  record Pending(long endpoint, int limit) implements Load {}
+
+  record Backlog(long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
+      implements Load {}
+
+  record Probe(long endpoint, Instant now) implements Load {}
+
+  record OfSubscription(long endpoint, long subscription, int limit) implements Load {}
+
+  record Unfinished(long message) implements Load {}
+
+  record Events(List<Long> ids) implements Load {}
+}

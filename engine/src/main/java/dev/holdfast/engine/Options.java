@@ -1,0 +1,27 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.rules.EndpointHealth;
+import dev.holdfast.core.rules.Recovery;
+import dev.holdfast.core.rules.RetrySchedule;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How an engine is to run.
+ *
+ * @param data the directory of the embedded store; made when absent
+ * @param timeout the time that one attempt may take, from name lookup to the end of the headers
+ * @param egressAllow address ranges in CIDR form that may be reached though they are private
+ * @param userAgent what receivers see as {@code User-Agent}
+ */
+public record Options(
+    Path data,
+    RetrySchedule schedule,
+    EndpointHealth health,
+    Recovery recovery,
+    Limits limits,
+    Duration timeout,
+    List<String> egressAllow,
+    String userAgent) {}
