@@ -45,6 +45,8 @@ public interface History {
   }
 
   /**
+   * Which messages are wanted.
+   *
    * @param statuses those to be found; all when empty
    * @param before only messages with an id below; {@code Long.MAX_VALUE} for the first page
    */
@@ -60,11 +62,15 @@ public interface History {
       int limit) {}
 
   /**
+   * What was found.
+   *
    * @param next where the next page begins, if there may be one: its {@link Query#before}
    */
   record Page(List<MessageSummary> items, @Nullable Long next) {}
 
   /**
+   * A message without its attempts.
+   *
    * @param unfinished the message as it waits, while it is unfinished
    * @param event the event's id as people see it
    */
