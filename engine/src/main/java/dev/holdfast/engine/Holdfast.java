@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** A running engine: accepts, delivers, retries, until it is stopped. */
+@SuppressWarnings("DoNotCallSuggester")
 public final class Holdfast {
 
   /** Opens the store and starts delivering. Blocks until ready. */
