@@ -288,8 +288,7 @@ interface Kind<T> {
       int slash = range.indexOf('/');
       byte[] address = address(slash < 0 ? range : range.substring(0, slash));
       if (slash < 0) {
-        throw new BadValue(
-            "has an address without a prefix length", range + "/" + address.length * 8);
+        return range + "/" + address.length * 8;
       }
       String length = range.substring(slash + 1);
       if (!length.matches("\\d{1,3}") || Integer.parseInt(length) > address.length * 8) {
