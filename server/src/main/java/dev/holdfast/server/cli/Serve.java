@@ -76,19 +76,26 @@ final class Serve implements Callable<Integer> {
   private final Map<String, String> environment;
   private final Starter starter;
   private final Supplier<StopSignal> signals;
+  private final Duration stopMargin;
 
   Serve() {
     this(
         System.getenv(),
         (settings, out) -> Wiring.start(settings, SteadyClock.system(), out),
-        StopSignal::install);
+        StopSignal::install,
+        STOP_MARGIN);
   }
 
   /** With the world around it given, for tests. */
-  Serve(Map<String, String> environment, Starter starter, Supplier<StopSignal> signals) {
+  Serve(
+      Map<String, String> environment,
+      Starter starter,
+      Supplier<StopSignal> signals,
+      Duration stopMargin) {
     this.environment = environment;
     this.starter = starter;
     this.signals = signals;
+    this.stopMargin = stopMargin;
   }
 
   @Override
@@ -142,9 +149,9 @@ final class Serve implements Callable<Integer> {
     return "  (not encrypted: put a TLS proxy in front of it)";
   }
 
-  private static int stop(Server server, Settings settings) {
-    Duration patience = settings.get(Settings.DELIVERY_TIMEOUT).plus(STOP_MARGIN);
-    log.info("server.stopping patience={}s", patience.toSeconds());
+  private int stop(Server server, Settings settings) {
+    Duration patience = settings.get(Settings.DELIVERY_TIMEOUT).plus(stopMargin);
+    log.info("server.stopping patience={}ms", patience.toMillis());
     try {
       server.stop().await(patience.toMillis(), TimeUnit.MILLISECONDS);
       log.info("server.stopped");
