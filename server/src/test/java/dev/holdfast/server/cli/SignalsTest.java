@@ -48,7 +48,7 @@ class SignalsTest {
     post(address + "/hook");
     assertThat(out.readLine()).endsWith("-> 200  again (2nd time)");
 
-    listening.destroy();
+    listening.toHandle().destroy();
     assertThat(listening.waitFor()).isZero();
     assertThat(out.lines().toList()).endsWith("Received 2: 1 distinct, 1 repeated.");
   }
@@ -58,9 +58,9 @@ class SignalsTest {
     Process stubborn = start(Stubborn.class);
     BufferedReader out = stubborn.inputReader(StandardCharsets.UTF_8);
     assertThat(out.readLine()).isEqualTo("running");
-    stubborn.destroy();
+    stubborn.toHandle().destroy();
     assertThat(out.readLine()).isEqualTo("asked to stop");
-    stubborn.destroy();
+    stubborn.toHandle().destroy();
     assertThat(stubborn.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(stubborn.exitValue()).isEqualTo(ExitCode.FAILED);
   }
@@ -79,6 +79,7 @@ class SignalsTest {
   private Process start(Class<?> program, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
     command.addAll(List.of(arguments));
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
