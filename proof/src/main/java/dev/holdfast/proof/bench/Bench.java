@@ -23,7 +23,6 @@ import picocli.CommandLine.Spec;
 /** The benchmark: starts a server and all that it needs, measures, and cleans up. */
 @Command(
     name = "bench",
-    mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
         "Measures how fast Holdfast is on this machine. Starts its own server, receiver and load"
@@ -31,11 +30,11 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  holdfast bench                              all scenarios, about 20 minutes",
-      "  holdfast bench --quick                      all scenarios, a look at whether it works",
-      "  holdfast bench --scenario reference,batch   only these",
-      "  holdfast bench --seconds 120 --json out.json",
-      "  holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
+      "  ./holdfast bench                              all scenarios, about 20 minutes",
+      "  ./holdfast bench --quick                      all scenarios, to see whether it works",
+      "  ./holdfast bench --scenario reference,batch   only these",
+      "  ./holdfast bench --seconds 120 --json out.json",
+      "  ./holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
       "",
       "Exit codes: 0 all was measured, 1 a scenario failed or messages were lost (or, with",
       "--fail-on-miss, a target was missed), 2 wrong usage."

@@ -43,6 +43,7 @@ final class Child implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--sun-misc-unsafe-memory-access=allow");
+    command.add("-XX:+ExitOnOutOfMemoryError");
     command.addAll(javaFlags);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));

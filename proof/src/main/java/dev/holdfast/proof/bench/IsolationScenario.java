@@ -22,8 +22,8 @@ final class IsolationScenario implements Scenario {
   /** The group of those that hang. */
   private static final char HANGING = 'h';
 
-  /** Longer than an attempt can take. */
-  private static final int ATTEMPT_SECONDS = 6;
+  /** Much longer than an attempt can take. */
+  private static final int LONGEST_ATTEMPT_SECONDS = 30;
 
   @Override
   public String name() {
@@ -101,7 +101,7 @@ final class IsolationScenario implements Scenario {
       whenHanging.add(receiver.counts().latency(Rig.EVENTS));
       stop();
       receiver.answer(HANGING, "200");
-      rig.watch("round " + round + ", waiting for the last attempt to time out", ATTEMPT_SECONDS);
+      awaitTimeouts();
       for (EndpointStatus endpoint : server.endpoints()) {
         if (endpoint.url().contains("/" + HANGING + "/")) {
           server.restart(endpoint);
@@ -138,6 +138,19 @@ final class IsolationScenario implements Scenario {
       last = load.stop();
       sent += last.sent();
       accepted += last.accepted();
+    }
+
+    /** Until the server has given up every attempt that hangs. */
+    private void awaitTimeouts() {
+      for (int i = 0; i < LONGEST_ATTEMPT_SECONDS * 10; i++) {
+        long hanging = receiver.counts().hanging(HANGING);
+        if (hanging == 0) {
+          break;
+        }
+        rig.progress().tick("waiting until %,d attempts time out".formatted(hanging));
+        Rig.pause(Duration.ofMillis(100));
+      }
+      rig.progress().end();
     }
 
     private void awaitAll() {

@@ -130,6 +130,7 @@ final class Receiver {
     private int numbers;
     private long repeats;
     private long hung;
+    private long hanging;
     private long firstAt;
     private long lastAt;
     private int status = 200;
@@ -155,6 +156,7 @@ final class Receiver {
       line(text, "numbers", letter, numbers);
       line(text, "repeats", letter, repeats);
       line(text, "hung", letter, hung);
+      line(text, "hanging", letter, hanging);
       line(text, "first", letter, firstAt);
       line(text, "last", letter, lastAt);
       text.append("latency.").append(letter).append(' ');
@@ -196,6 +198,8 @@ final class Receiver {
       group.requests++;
       if (group.hang) {
         group.hung++;
+        group.hanging++;
+        request.connection().closeHandler(_ -> group.hanging--);
         return;
       }
       if (group.status != 200) {

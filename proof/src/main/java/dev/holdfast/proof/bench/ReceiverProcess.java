@@ -28,6 +28,11 @@ record ReceiverProcess(Child child, int port, Http http) {
       return value("hung." + group);
     }
 
+    /** Those of them that nobody has given up yet. */
+    long hanging(char group) {
+      return value("hanging." + group);
+    }
+
     long lastAtNanos(char group) {
       return value("last." + group);
     }
@@ -44,6 +49,11 @@ record ReceiverProcess(Child child, int port, Http http) {
 
   Counts counts() {
     return new Counts(Control.lines(http.ask(port, "/control/stats")));
+  }
+
+  /** Forgets everything, also how groups answer. */
+  void reset() {
+    http.ask(port, "/control/reset");
   }
 
   /** Forgets how long deliveries took until now. */

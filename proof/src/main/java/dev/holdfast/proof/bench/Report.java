@@ -52,10 +52,10 @@ final class Report {
   }
 
   void add(String scenario, String name, double value, String unit) {
-    figures.add(new Figure(scenario, name, value, unit, null));
+    add(scenario, name, value, unit, null);
   }
 
-  void add(String scenario, String name, double value, String unit, Target target) {
+  void add(String scenario, String name, double value, String unit, @Nullable Target target) {
     figures.add(new Figure(scenario, name, value, unit, target));
   }
 

@@ -6,6 +6,7 @@ import dev.holdfast.proof.bench.Report.Target;
 import java.io.IOException;
 import java.util.List;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 
 /** How many messages a second are accepted and delivered, and keep being so. */
 final class ThroughputScenario implements Scenario {
@@ -50,9 +51,17 @@ final class ThroughputScenario implements Scenario {
     measure(rig, server, load, receiver, Target.atLeast(target));
   }
 
-  /** Measures with a server that has its subscriptions and a load generator that is free. */
+  /**
+   * Measures with a server that has its subscriptions and a load generator that is free.
+   *
+   * @param least how many deliveries per second are hoped for, if there is a hope
+   */
   void measure(
-      Rig rig, ServerProcess server, LoadProcess load, ReceiverProcess receiver, Target least) {
+      Rig rig,
+      ServerProcess server,
+      LoadProcess load,
+      ReceiverProcess receiver,
+      @Nullable Target least) {
     Settings settings = rig.settings();
     load.start(
         LoadPlan.of(Kind.CLOSED_LOOP, server.port(), server.key())

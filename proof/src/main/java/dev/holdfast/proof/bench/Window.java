@@ -79,8 +79,9 @@ record Window(
         }
         usage.put(child.name(), child.usage());
       }
-      return new Moment(
-          load.counts(), receiver.counts(), group, usage, Machine.now(), System.nanoTime());
+      // What has arrived is asked first, so that no more has arrived than was accepted.
+      ReceiverProcess.Counts arrived = receiver.counts();
+      return new Moment(load.counts(), arrived, group, usage, Machine.now(), System.nanoTime());
     }
 
     double acceptedPerSecondSince(Moment earlier) {
