@@ -1,4 +1,412 @@
 package dev.holdfast.core.path;
 
-/** Decides. */
-public final class Loop {}
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Answer.Refused;
+import dev.holdfast.core.path.Commit.Entry;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Written;
+import dev.holdfast.core.rules.Arrival;
+import dev.holdfast.core.rules.EndpointHealth;
+import dev.holdfast.core.rules.Recovery;
+import dev.holdfast.core.rules.RetrySchedule;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides everything, does nothing: inputs and the time go in, effects come out.
+ *
+ * <p>It owns every lane, timer and circuit and is called by one thread at a time. It has no clock,
+ * no randomness and no locks, so the same inputs always give the same effects.
+ */
+public final class Loop implements View {
+  private final RetrySchedule schedule;
+  private final EndpointHealth health;
+  private final Recovery recovery;
+  private final Loads loads;
+  private final Lanes lanes;
+  private final Match match;
+  private final Commit commit;
+  private final BodyCache bodies;
+  private final Wait wait;
+  private final Park park;
+  private final Refill refill;
+  private final Dispatch dispatch;
+  private final Probe probe;
+  private final Circuit circuit;
+  private final Accept accept;
+  private final Settle settle;
+  private final Subscriptions subscriptions;
+  private final RetryByHand byHand;
+  private boolean stopping;
+
+  public Loop(
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      int node,
+      Snapshot snapshot) {
+    this.schedule = schedule;
+    this.health = health;
+    this.recovery = recovery;
+    IdSource ids = new IdSource(node, snapshot.highestId());
+    loads = new Loads(limits.loads(), limits.retryStoreAfter());
+    bodies = new BodyCache(limits.bodyBytes());
+    lanes = new Lanes(limits.laneInFlight(), loads, bodies);
+    match = new Match();
+    commit = new Commit(limits);
+    wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
+    park = new Park(schedule, lanes, commit, wait, bodies);
+    refill = new Refill(limits, recovery, lanes, loads);
+    dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
+    probe = new Probe(limits, lanes, loads, wait, dispatch);
+    circuit = new Circuit(limits, commit, park, probe, refill);
+    accept = new Accept(schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe);
+    settle =
+        new Settle(
+            schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
+            probe);
+    subscriptions = new Subscriptions(limits, ids, match, lanes, loads, commit, wait, park);
+    byHand = new RetryByHand(lanes, loads, wait, dispatch);
+    resume(snapshot);
+  }
+
+  private void resume(Snapshot snapshot) {
+    for (Endpoint endpoint : snapshot.endpoints()) {
+      lanes.add(endpoint, true, snapshot.unfinished().get(endpoint.id()));
+    }
+    snapshot.subscriptions().forEach(match::add);
+    snapshot.ended().forEach(subscriptions::resume);
+    lanes.all().forEach(circuit::resume);
+  }
+
+  /** Takes in what has happened, decides, and gives out what is to be done. */
+  public void step(Iterable<Input> inputs, Instant now, Consumer<Effect> effects) {
+    Turn turn = new Turn(now, effects);
+    for (Input input : inputs) {
+      take(input, turn);
+    }
+    loads.retryFailed(turn);
+    if (!stopping) {
+      wait.load(turn);
+      for (Held held = wait.next(turn); held != null; held = wait.next(turn)) {
+        arrive(held, turn);
+      }
+      probe.run(turn);
+      subscriptions.run(turn);
+      refill.run(turn);
+    }
+    dispatch.run(turn);
+    commit.start(turn);
+  }
+
+  private void take(Input input, Turn turn) {
+    switch (input) {
+      case Input.Asked asked -> answer(asked.request(), asked.replyTo(), turn);
+      case Input.AttemptEnded ended ->
+          settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
+      case Input.Committed committed -> landed(committed.written(), turn);
+      case Input.CommitFailed failed -> commitFailed(failed.kind(), turn);
+      case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
+      case Input.EventsLoaded loaded -> {
+        loads.forget(loaded.load());
+        dispatch.eventsLoaded(loaded.load(), loaded.events(), turn);
+      }
+      case Input.LoadFailed failed -> loads.failed(failed.load(), turn);
+      case Input.StopRequested _ -> {
+        stopping = true;
+        dispatch.stop();
+      }
+    }
+  }
+
+  private void answer(Request request, Consumer<Answer> replyTo, Turn turn) {
+    if (stopping || commit.isFull()) {
+      turn.reply(replyTo, new Refused(stopping ? Refused.Why.STOPPING : Refused.Why.STORE_FULL));
+      return;
+    }
+    switch (request) {
+      case Request.Submit submit -> accept.submit(submit, replyTo, turn);
+      case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
+      case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
+      case Request.Operate operate -> operate(operate, replyTo, turn);
+      case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
+    }
+  }
+
+  private void operate(Request.Operate request, Consumer<Answer> replyTo, Turn turn) {
+    Lane lane = lanes.get(request.endpoint());
+    if (lane == null || !lane.endpoint.tenant().equals(request.tenant())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    Health before = lane.health();
+    Health after =
+        switch (request.operation()) {
+          case ENABLE -> health.enable(before, turn.now());
+          case DISABLE -> health.disable(before, turn.now());
+          case FREEZE -> health.freeze(before, turn.now());
+        };
+    if (after.equals(before)) {
+      turn.reply(replyTo, new Answer.EndpointIs(lane.endpoint, lane.tally.unfinished()));
+    } else {
+      circuit.set(lane, after, replyTo, turn);
+    }
+  }
+
+  /** The slot of a waiting message has come, or the deadline of a parked one. */
+  private void arrive(Held held, Turn turn) {
+    Lane lane = held.lane;
+    if (held.message.status() == Status.PARKED && lane.isOpen()) {
+      lanes.letGo(held);
+    } else if (match.get(held.message.subscription()) == null) {
+      park.dropUnsubscribed(held, turn);
+    } else if (!(schedule.whenDue(held.message, lane.health(), turn.now())
+        instanceof Arrival.Try)) {
+      park.park(held, turn);
+    } else if (!dispatch.offerRetry(held)) {
+      lanes.letGo(held);
+      refill.expectBacklog(lane);
+    }
+  }
+
+  /** A batch is on disk: answers who waited for it, and lets each message go on. */
+  private void landed(Written written, Turn turn) {
+    Iterator<Written.AcceptResult> results = written.accepts().iterator();
+    for (Entry entry : commit.landed()) {
+      switch (entry.write()) {
+        case Write.Accept write -> accept.committed(write, results.next(), asker(entry), turn);
+        case Write.Deliver _ -> settle.finished(held(entry), true);
+        case Write.Drop _ -> settle.finished(held(entry), false);
+        case Write.Retry _ -> settle.unfinished(held(entry), turn);
+        case Write.Park _ -> settle.unfinished(held(entry), turn);
+        case Write.Subscribe write ->
+            subscriptions.subscribed(write.subscription(), lane(entry), asker(entry), turn);
+        case Write.Unsubscribe write ->
+            subscriptions.unsubscribed(write.subscription(), asker(entry), turn);
+        case Write.ChangeState _ -> {
+          if (entry.replyTo() != null) {
+            Lane lane = lane(entry);
+            turn.reply(
+                entry.replyTo(), new Answer.EndpointIs(lane.endpoint, lane.tally.unfinished()));
+          }
+        }
+        case Write.Forget _ -> {}
+      }
+    }
+  }
+
+  /** A batch is not on disk: refuses who waited, and keeps every message of it in hand. */
+  private void commitFailed(StoreException.Kind kind, Turn turn) {
+    Refused refused =
+        new Refused(
+            kind == StoreException.Kind.FULL ? Refused.Why.STORE_FULL : Refused.Why.NOT_STORABLE);
+    for (Entry entry : commit.failed(kind, turn)) {
+      if (entry.replyTo() != null) {
+        turn.reply(entry.replyTo(), refused);
+      }
+      switch (entry.write()) {
+        case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
+        case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
+        case Write.Deliver _, Write.Drop _, Write.Retry _, Write.Park _ ->
+            wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
+        case Write.Accept _, Write.ChangeState _, Write.Forget _ -> {}
+      }
+    }
+  }
+
+  private void loaded(Load load, List<Message> messages, Turn turn) {
+    long number = loads.number(load);
+    switch (load) {
+      case Load.Due due -> wait.loaded(due, messages, number);
+      case Load.Pending pending -> pendingLoaded(pending, messages, number, turn);
+      case Load.Backlog backlog -> backlogLoaded(backlog, messages, number, turn);
+      case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
+      case Load.OfSubscription of -> subscriptions.loaded(of, messages, number, turn);
+      case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
+      case Load.Events _ -> throw new IllegalStateException("events are not messages");
+    }
+    loads.forget(load);
+  }
+
+  private void pendingLoaded(Load.Pending load, List<Message> messages, long number, Turn turn) {
+    Lane lane = lanes.of(load.endpoint());
+    lane.loadingPending = false;
+    for (Message message : messages) {
+      if (lanes.held(message.id()) == null
+          && !loads.isOld(message.id(), number)
+          && !dispatch.offerFirst(lane, message, null, turn)) {
+        break;
+      }
+    }
+    refill.want(lane);
+  }
+
+  private void backlogLoaded(Load.Backlog load, List<Message> messages, long number, Turn turn) {
+    Lane lane = lanes.of(load.endpoint());
+    lane.loadingBacklog = false;
+    boolean startedOver = !lane.backlogCursor.equals(load.after());
+    if (!lane.isOpen()) {
+      return;
+    }
+    for (Message message : messages) {
+      Held held = lanes.held(message.id());
+      if (held == null && !loads.isOld(message.id(), number)) {
+        held = lanes.hold(lane, message, Place.RETRY);
+      } else if (held != null
+          && held.place == Place.TIMER
+          && recovery.isDue(held.message, lane.health(), turn.now())) {
+        wait.take(held);
+      } else {
+        continue;
+      }
+      if (!dispatch.offerRetry(held)) {
+        lanes.letGo(held);
+        startedOver = true;
+      }
+    }
+    if (startedOver) {
+      refill.expectBacklog(lane);
+    } else if (messages.size() < load.limit()) {
+      lane.backlog = false;
+    } else {
+      Message last = messages.getLast();
+      lane.backlogCursor = new BacklogCursor(last.attempts(), last.id());
+    }
+    refill.want(lane);
+  }
+
+  /** Whether, after a stop was requested, everything has ended and is on disk. */
+  public boolean isStopped() {
+    return stopping && dispatch.inFlight() == 0 && commit.isIdle();
+  }
+
+  /** When {@link #step} must be called again even if nothing happens. */
+  public Optional<Instant> nextWake() {
+    Instant next = null;
+    for (Instant at :
+        new @Nullable Instant[] {
+          wait.nextWake(),
+          probe.nextWake(),
+          commit.nextWake(),
+          loads.nextWake(),
+          subscriptions.nextWake()
+        }) {
+      if (at != null && (next == null || at.isBefore(next))) {
+        next = at;
+      }
+    }
+    return Optional.ofNullable(next);
+  }
+
+  @Override
+  public Optional<Subscription> subscription(String tenant, long id) {
+    return Optional.ofNullable(match.get(id))
+        .filter(subscription -> subscription.tenant().equals(tenant));
+  }
+
+  @Override
+  public List<Subscription> subscriptions(String tenant, long before, int limit) {
+    return match.subscriptionsOf(tenant).headMap(before, false).descendingMap().values().stream()
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public Optional<EndpointNow> endpoint(String tenant, long id) {
+    return Optional.ofNullable(lanes.get(id))
+        .filter(lane -> lane.stored && lane.endpoint.tenant().equals(tenant))
+        .map(Loop::now);
+  }
+
+  @Override
+  public List<EndpointNow> endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) {
+    List<EndpointNow> found = new ArrayList<>();
+    for (Lane lane : lanes.lanesOf(tenant).headMap(before, false).descendingMap().values()) {
+      if (found.size() >= limit) {
+        break;
+      }
+      if (lane.stored && (state == null || lane.health().state() == state)) {
+        found.add(now(lane));
+      }
+    }
+    return found;
+  }
+
+  private static EndpointNow now(Lane lane) {
+    return new EndpointNow(lane.endpoint, lane.tally.unfinished());
+  }
+
+  @Override
+  public Gauges gauges() {
+    int enabled = 0;
+    int disabled = 0;
+    int frozen = 0;
+    for (Lane lane : lanes.all()) {
+      switch (lane.health().state()) {
+        case ENABLED -> enabled++;
+        case DISABLED -> disabled++;
+        case FROZEN -> frozen++;
+      }
+    }
+    return new Gauges(
+        lanes.tally().pending(),
+        lanes.tally().waiting(),
+        lanes.tally().parked(),
+        dispatch.inFlight(),
+        lanes.heldCount(),
+        wait.size(),
+        bodies.bytes(),
+        dispatch.sendingBytes(),
+        commit.acceptingBytes(),
+        commit.unwritten(),
+        enabled,
+        disabled,
+        frozen,
+        match.size(),
+        accept.events,
+        accept.messages,
+        settle.delivered,
+        settle.dropped,
+        settle.succeeded,
+        settle.failed,
+        accept.refused);
+  }
+
+  private static Held held(Entry entry) {
+    if (entry.held() == null) {
+      throw new IllegalStateException("the write is about a message: " + entry.write());
+    }
+    return entry.held();
+  }
+
+  private static Lane lane(Entry entry) {
+    if (entry.lane() == null) {
+      throw new IllegalStateException("the write is about an endpoint: " + entry.write());
+    }
+    return entry.lane();
+  }
+
+  private static Consumer<Answer> asker(Entry entry) {
+    if (entry.replyTo() == null) {
+      throw new IllegalStateException("somebody asked for the write: " + entry.write());
+    }
+    return entry.replyTo();
+  }
+}

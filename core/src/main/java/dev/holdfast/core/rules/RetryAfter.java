@@ -3,15 +3,30 @@ package dev.holdfast.core.rules;
 import dev.holdfast.core.model.Outcome;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.ZonedDateTime;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.temporal.ChronoField;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
-/** What an endpoint that asks for time with {@code Retry-After} gets. */
+/**
+ * What an endpoint that asks for time with {@code Retry-After} gets.
+ *
+ * <p>It asks in seconds or with one of the three forms of date that HTTP has had, all of which a
+ * recipient must read (RFC 9110, section 5.6.7).
+ */
 public final class RetryAfter {
 
   /** More than any deadline; larger numbers mean the same and are not reckoned with. */
   private static final int MOST_DIGITS = 9;
+
+  /** {@code Sun Nov 6 08:49:37 1994}, always GMT. */
+  private static final DateTimeFormatter ASCTIME =
+      DateTimeFormatter.ofPattern("EEE MMM ppd HH:mm:ss uuuu", Locale.ENGLISH)
+          .withZone(ZoneOffset.UTC);
 
   private RetryAfter() {}
 
@@ -35,11 +50,28 @@ public final class RetryAfter {
       long seconds = digits.length() > MOST_DIGITS ? 999_999_999L : Long.parseLong(digits);
       return Optional.of(now.plusSeconds(seconds));
     }
-    try {
-      return Optional.of(
-          ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant());
-    } catch (DateTimeException e) {
-      return Optional.empty();
+    for (DateTimeFormatter form :
+        List.of(DateTimeFormatter.RFC_1123_DATE_TIME, rfc850(now), ASCTIME)) {
+      try {
+        return Optional.of(form.parse(text, Instant::from));
+      } catch (DateTimeException e) {
+        // Not this form; the next may fit.
+      }
     }
+    return Optional.empty();
+  }
+
+  /**
+   * {@code Sunday, 06-Nov-94 08:49:37 GMT}. Its two-digit year is never more than 50 years ahead of
+   * {@code now}.
+   */
+  private static DateTimeFormatter rfc850(Instant now) {
+    int firstYear = LocalDateTime.ofInstant(now, ZoneOffset.UTC).getYear() - 50;
+    return new DateTimeFormatterBuilder()
+        .appendPattern("EEEE, dd-MMM-")
+        .appendValueReduced(ChronoField.YEAR, 2, 2, firstYear)
+        .appendPattern(" HH:mm:ss 'GMT'")
+        .toFormatter(Locale.ENGLISH)
+        .withZone(ZoneOffset.UTC);
   }
 }

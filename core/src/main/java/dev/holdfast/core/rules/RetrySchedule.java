@@ -76,7 +76,8 @@ public record RetrySchedule(Duration unit, int retries) {
       slot++;
       due = later(slot(base, slot), startedAt.plus(gapBefore(slot)));
     }
-    Optional<Instant> askedFor = RetryAfter.from(failure, now);
+    Optional<Instant> askedFor =
+        RetryAfter.from(failure, now).map(until -> earlier(until, deadline));
     if (askedFor.isPresent()) {
       due = later(due, askedFor.get());
     }

@@ -1,0 +1,152 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Answer.Refused;
+import dev.holdfast.core.path.Request.NewEvent;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Written.AcceptResult;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.core.rules.Arrival;
+import dev.holdfast.core.rules.RetrySchedule;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * First step: gives events their ids, has them matched, and hands them to {@link Commit}. When they
+ * are on disk, answers, and hands their messages to {@link Dispatch} from memory.
+ */
+final class Accept {
+  private final RetrySchedule schedule;
+  private final IdSource ids;
+  private final Match match;
+  private final Lanes lanes;
+  private final Commit commit;
+  private final BodyCache bodies;
+  private final Dispatch dispatch;
+  private final Refill refill;
+  private final Probe probe;
+
+  long events;
+  long messages;
+  long refused;
+
+  Accept(
+      RetrySchedule schedule,
+      IdSource ids,
+      Match match,
+      Lanes lanes,
+      Commit commit,
+      BodyCache bodies,
+      Dispatch dispatch,
+      Refill refill,
+      Probe probe) {
+    this.schedule = schedule;
+    this.ids = ids;
+    this.match = match;
+    this.lanes = lanes;
+    this.commit = commit;
+    this.bodies = bodies;
+    this.dispatch = dispatch;
+    this.refill = refill;
+    this.probe = probe;
+  }
+
+  void submit(Request.Submit request, Consumer<Answer> replyTo, Turn turn) {
+    List<Write.AcceptedEvent> accepted = new ArrayList<>(request.events().size());
+    long bytes = 0;
+    for (NewEvent submitted : request.events()) {
+      bytes += submitted.data().length;
+      bytes += submitted.previous() == null ? 0 : submitted.previous().length;
+    }
+    if (!commit.hasRoomFor(bytes)) {
+      refused++;
+      turn.reply(replyTo, new Refused(Refused.Why.OVERLOADED));
+      return;
+    }
+    int weight = 0;
+    for (NewEvent submitted : request.events()) {
+      Write.AcceptedEvent event = accept(request.tenant(), submitted, turn);
+      weight += 1 + event.messages().size();
+      accepted.add(event);
+    }
+    commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
+  }
+
+  private Write.AcceptedEvent accept(String tenant, NewEvent submitted, Turn turn) {
+    Event event =
+        new Event(
+            ids.next(turn.now()),
+            tenant,
+            submitted.type(),
+            submitted.subject(),
+            submitted.occurredAt(),
+            submitted.data(),
+            submitted.previous(),
+            submitted.callerId(),
+            submitted.traceparent());
+    List<Subscription> wanting = match.wanting(tenant, event.type(), event.subject());
+    List<Message> made = new ArrayList<>(wanting.size());
+    for (Subscription subscription : wanting) {
+      Lane lane = lanes.of(subscription.endpoint());
+      Message message =
+          Message.pending(
+              ids.next(turn.now()),
+              event.id(),
+              subscription.id(),
+              subscription.endpoint(),
+              event.size());
+      made.add(
+          schedule.whenDue(message, lane.health(), turn.now()) instanceof Arrival.Park park
+              ? park.message()
+              : message);
+    }
+    return new Write.AcceptedEvent(event, made);
+  }
+
+  /** The events of one request are on disk, or one of them is in conflict with an earlier one. */
+  void committed(Write.Accept write, AcceptResult result, Consumer<Answer> replyTo, Turn turn) {
+    switch (result) {
+      case AcceptResult.Conflict conflict ->
+          turn.reply(replyTo, new Answer.Conflict(conflict.index()));
+      case AcceptResult.Kept kept -> {
+        turn.reply(replyTo, new Answer.Accepted(kept.receipts()));
+        for (int i = 0; i < kept.receipts().size(); i++) {
+          Receipt receipt = kept.receipts().get(i);
+          if (!receipt.repeat()) {
+            handOver(write.events().get(i), turn);
+          }
+        }
+      }
+    }
+  }
+
+  private void handOver(Write.AcceptedEvent accepted, Turn turn) {
+    events++;
+    messages += accepted.messages().size();
+    BodyCache.Body body =
+        bodies.hasRoomFor(accepted.event()) ? bodies.keep(accepted.event()) : null;
+    for (Message message : accepted.messages()) {
+      Lane lane = lanes.of(message.endpoint());
+      boolean nothingBefore = lane.pendingUnheld() == 0;
+      lanes.counted(lane, message.status(), 1);
+      switch (message.status()) {
+        case PENDING -> {
+          if (!nothingBefore || !dispatch.offerFirst(lane, message, body, turn)) {
+            refill.want(lane);
+          }
+        }
+        case PARKED, WAITING -> {
+          if (lane.isOpen()) {
+            refill.expectBacklog(lane);
+          } else {
+            probe.somethingToTry(lane);
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,215 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Write;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Third step: gathers writes into batches, one under way at a time.
+ *
+ * <p>Whatever has gathered while a batch was being written becomes the next one, so that nothing
+ * waits on purpose at low load, and one fsync serves many at high load. An endpoint's health is
+ * written once a batch, however often it has changed.
+ *
+ * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
+ * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
+ * written again until there is room.
+ */
+final class Commit {
+  private final Limits limits;
+  private final Deque<Entry> queue = new ArrayDeque<>();
+  private final Deque<List<Entry>> pieces = new ArrayDeque<>();
+  private final Set<Lane> touched = new LinkedHashSet<>();
+  private List<Entry> underWay = List.of();
+  private List<Lane> touchedUnderWay = List.of();
+  private boolean busy;
+  private int unwritten;
+  private long acceptingBytes;
+  private boolean full;
+  private @Nullable Instant retryAt;
+
+  Commit(Limits limits) {
+    this.limits = limits;
+  }
+
+  /**
+   * A write with what it is about.
+   *
+   * @param held the message that the write is about
+   * @param lane the endpoint that the write is about
+   * @param replyTo who waits for it
+   * @param weight the rows that it takes
+   */
+  record Entry(
+      Write write,
+      @Nullable Held held,
+      @Nullable Lane lane,
+      @Nullable Consumer<Answer> replyTo,
+      int weight,
+      long bytes) {
+
+    static Entry of(Write write, Held held) {
+      return new Entry(write, held, held.lane, null, 1, 0);
+    }
+
+    static Entry of(Write write, Lane lane, @Nullable Consumer<Answer> replyTo) {
+      return new Entry(write, null, lane, replyTo, 1, 0);
+    }
+  }
+
+  void add(Entry entry) {
+    queue.add(entry);
+    unwritten += entry.weight();
+    acceptingBytes += entry.bytes();
+  }
+
+  /** The lane's health has changed and goes with the next batch. */
+  void touch(Lane lane) {
+    touched.add(lane);
+  }
+
+  /** Hands the next batch to the store, if none is under way. */
+  void start(Turn turn) {
+    if (busy || (retryAt != null && turn.now().isBefore(retryAt))) {
+      return;
+    }
+    retryAt = null;
+    List<Entry> next = pieces.poll();
+    if (next == null) {
+      next = gather();
+    }
+    if (next.isEmpty() && touched.isEmpty()) {
+      return;
+    }
+    List<Write> writes = new ArrayList<>(next.size());
+    for (Entry entry : next) {
+      writes.add(entry.write());
+    }
+    List<Endpoint> endpoints = new ArrayList<>(touched.size());
+    for (Lane lane : touched) {
+      endpoints.add(lane.endpoint);
+    }
+    touchedUnderWay = List.copyOf(touched);
+    touched.clear();
+    underWay = next;
+    busy = true;
+    turn.effect(new Effect.Commit(new Batch(writes, endpoints)));
+  }
+
+  private List<Entry> gather() {
+    List<Entry> gathered = new ArrayList<>(Math.min(queue.size(), limits.batchWrites()));
+    int weight = 0;
+    long bytes = 0;
+    for (Entry entry = queue.peek();
+        entry != null && weight < limits.batchWrites() && bytes < limits.batchBytes();
+        entry = queue.peek()) {
+      weight += entry.weight();
+      bytes += entry.bytes();
+      gathered.add(queue.remove());
+    }
+    return gathered;
+  }
+
+  /** The batch under way is on disk: returns its entries. */
+  List<Entry> landed() {
+    List<Entry> landed = underWay;
+    clearUnderWay();
+    full = false;
+    for (Entry entry : landed) {
+      written(entry);
+    }
+    return landed;
+  }
+
+  /** Nothing of the batch under way is on disk: returns the entries that are given up. */
+  List<Entry> failed(StoreException.Kind kind, Turn turn) {
+    List<Entry> failed = underWay;
+    touched.addAll(touchedUnderWay);
+    clearUnderWay();
+    List<Entry> givenUp =
+        switch (kind) {
+          case REFUSED -> split(failed);
+          case FULL -> keepOutcomes(failed, turn);
+          case BROKEN -> List.of();
+        };
+    for (Entry entry : givenUp) {
+      written(entry);
+    }
+    return givenUp;
+  }
+
+  private List<Entry> split(List<Entry> failed) {
+    if (failed.size() <= 1) {
+      return failed;
+    }
+    int half = failed.size() / 2;
+    pieces.addFirst(failed.subList(half, failed.size()));
+    pieces.addFirst(failed.subList(0, half));
+    return List.of();
+  }
+
+  private List<Entry> keepOutcomes(List<Entry> failed, Turn turn) {
+    full = true;
+    retryAt = turn.now().plus(limits.retryStoreAfter());
+    List<Entry> givenUp = new ArrayList<>();
+    List<Entry> kept = new ArrayList<>();
+    for (Entry entry : failed) {
+      (entry.replyTo() != null ? givenUp : kept).add(entry);
+    }
+    queue.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
+    if (!kept.isEmpty()) {
+      pieces.addFirst(kept);
+    }
+    return givenUp;
+  }
+
+  private void clearUnderWay() {
+    underWay = List.of();
+    touchedUnderWay = List.of();
+    busy = false;
+  }
+
+  private void written(Entry entry) {
+    unwritten -= entry.weight();
+    acceptingBytes -= entry.bytes();
+  }
+
+  /** Whether the disk was full the last time. */
+  boolean isFull() {
+    return full;
+  }
+
+  boolean isIdle() {
+    return !busy && queue.isEmpty() && pieces.isEmpty() && touched.isEmpty();
+  }
+
+  boolean hasRoomForOutcomes() {
+    return !full && unwritten < limits.unwritten();
+  }
+
+  boolean hasRoomFor(long bytes) {
+    return acceptingBytes + bytes <= limits.acceptingBytes() && unwritten < limits.unwritten();
+  }
+
+  int unwritten() {
+    return unwritten;
+  }
+
+  long acceptingBytes() {
+    return acceptingBytes;
+  }
+
+  @Nullable Instant nextWake() {
+    return retryAt;
+  }
+}

@@ -1,0 +1,330 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health.State;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Delivery;
+import dev.holdfast.core.port.Load;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fourth step: decides which message is sent next, and starts its attempt.
+ *
+ * <p>Lanes take turns. First attempts go first; while they wait, what is due again gets every
+ * fourth free place. Part of all places, and of the bytes being sent, is kept for endpoints whose
+ * last attempt succeeded, so that any number of hanging endpoints leaves room for the others.
+ */
+final class Dispatch {
+  private static final int RETRY_TURN = 4;
+  private static final int EVENTS_AT_ONCE = 64;
+
+  private final Limits limits;
+  private final Lanes lanes;
+  private final Match match;
+  private final Loads loads;
+  private final Commit commit;
+  private final BodyCache bodies;
+  private final Park park;
+  private final Refill refill;
+  private final Ring firstProven = new Ring(Ring.Kind.FIRST_PROVEN);
+  private final Ring firstUnproven = new Ring(Ring.Kind.FIRST_UNPROVEN);
+  private final Ring retryProven = new Ring(Ring.Kind.RETRY_PROVEN);
+  private final Ring retryUnproven = new Ring(Ring.Kind.RETRY_UNPROVEN);
+
+  /** Probes, and retries by hand: they do not wait for their lane's turn. */
+  private final Deque<Held> urgent = new ArrayDeque<>();
+
+  /** Messages that were taken from their lanes and wait for their event, by the event. */
+  private final Map<Long, List<Held>> eventsWanted = new HashMap<>();
+
+  private final Deque<Long> eventsToLoad = new ArrayDeque<>();
+
+  private int turn;
+  private boolean unprovenTurn;
+  private int inFlight;
+  private int inFlightUnproven;
+  private long sendingBytes;
+  private long sendingBytesUnproven;
+  private boolean stopped;
+
+  Dispatch(
+      Limits limits,
+      Lanes lanes,
+      Match match,
+      Loads loads,
+      Commit commit,
+      BodyCache bodies,
+      Park park,
+      Refill refill) {
+    this.limits = limits;
+    this.lanes = lanes;
+    this.match = match;
+    this.loads = loads;
+    this.commit = commit;
+    this.bodies = bodies;
+    this.park = park;
+    this.refill = refill;
+  }
+
+  /** Takes a message that has never been tried, if its lane's window has room for it. */
+  boolean offerFirst(Lane lane, Message message, BodyCache.@Nullable Body body, Turn now) {
+    if (lane.first.size() >= refill.window()) {
+      return false;
+    }
+    Held held = lanes.hold(lane, message, Place.FIRST);
+    if (!lane.isOpen()) {
+      park.park(held, now);
+      return true;
+    }
+    if (body != null) {
+      bodies.hold(held, body);
+    }
+    lane.first.add(held);
+    ready(lane);
+    return true;
+  }
+
+  /** Takes a message that is due again, if its lane's window has room for it. */
+  boolean offerRetry(Held held) {
+    Lane lane = held.lane;
+    if (lane.retry.size() >= refill.window()) {
+      return false;
+    }
+    held.place = Place.RETRY;
+    lane.retry.add(held);
+    ready(lane);
+    return true;
+  }
+
+  /** Takes a message that is to be tried at once. */
+  void offerUrgent(Held held) {
+    held.place = Place.SENDING;
+    held.urgent = true;
+    urgent.add(held);
+  }
+
+  /** Puts a lane into the rings of what it has to send, if it may send. */
+  void ready(Lane lane) {
+    if (!lane.isOpen() || lane.inFlight >= lane.pace.limit()) {
+      return;
+    }
+    if (!lane.first.isEmpty()) {
+      ring(true, lane.proven).add(lane);
+    }
+    if (!lane.retry.isEmpty()) {
+      ring(false, lane.proven).add(lane);
+    }
+  }
+
+  private Ring ring(boolean first, boolean proven) {
+    if (first) {
+      return proven ? firstProven : firstUnproven;
+    }
+    return proven ? retryProven : retryUnproven;
+  }
+
+  /** Starts attempts while there are places. */
+  void run(Turn now) {
+    if (!stopped) {
+      while (inFlight < limits.inFlight() && commit.hasRoomForOutcomes() && !urgent.isEmpty()) {
+        take(urgent.remove(), now);
+      }
+      while (hasPlace()) {
+        Held next = next();
+        if (next == null) {
+          break;
+        }
+        take(next, now);
+      }
+    }
+    loadEvents(now);
+  }
+
+  private boolean hasPlace() {
+    return inFlight < limits.inFlight()
+        && sendingBytes < limits.sendingBytes()
+        && commit.hasRoomForOutcomes();
+  }
+
+  private boolean hasUnprovenPlace() {
+    return inFlightUnproven < limits.inFlightUnproven()
+        && sendingBytesUnproven < limits.sendingBytes() / 2;
+  }
+
+  private @Nullable Held next() {
+    boolean retryTurn = turn % RETRY_TURN == RETRY_TURN - 1;
+    Held next = next(!retryTurn);
+    if (next == null) {
+      return next(retryTurn);
+    }
+    turn++;
+    return next;
+  }
+
+  /** The next first attempt, or the next one due again. */
+  private @Nullable Held next(boolean first) {
+    unprovenTurn = !unprovenTurn;
+    Held next = next(first, !unprovenTurn);
+    return next != null ? next : next(first, unprovenTurn);
+  }
+
+  private @Nullable Held next(boolean first, boolean proven) {
+    if (!proven && !hasUnprovenPlace()) {
+      return null;
+    }
+    Ring ring = ring(first, proven);
+    for (Lane lane = ring.poll(); lane != null; lane = ring.poll()) {
+      Deque<Held> queue = first ? lane.first : lane.retry;
+      if (!lane.isOpen() || lane.inFlight >= lane.pace.limit() || queue.isEmpty()) {
+        continue;
+      }
+      if (lane.proven != proven) {
+        ready(lane);
+        continue;
+      }
+      return queue.remove();
+    }
+    return null;
+  }
+
+  /** Gives a message its place, and starts its attempt once its event is there. */
+  private void take(Held held, Turn now) {
+    Lane lane = held.lane;
+    refill.want(lane);
+    if (match.get(held.message.subscription()) == null) {
+      free(held);
+      park.dropUnsubscribed(held, now);
+      ready(lane);
+      return;
+    }
+    held.place = Place.SENDING;
+    held.unproven = !lane.proven;
+    lane.inFlight++;
+    occupy(held, 1);
+    ready(lane);
+    lane.awaitingEvent.add(held);
+    if (held.event() == null) {
+      want(held);
+    } else {
+      startWithEvents(lane, now);
+    }
+  }
+
+  private void occupy(Held held, int direction) {
+    inFlight += direction;
+    sendingBytes += (long) direction * held.message.size();
+    if (held.unproven) {
+      inFlightUnproven += direction;
+      sendingBytesUnproven += (long) direction * held.message.size();
+    }
+  }
+
+  private void want(Held held) {
+    Long event = held.message.event();
+    List<Held> wanting = eventsWanted.get(event);
+    if (wanting == null) {
+      wanting = new ArrayList<>(1);
+      eventsWanted.put(event, wanting);
+      eventsToLoad.add(event);
+    }
+    wanting.add(held);
+  }
+
+  private void loadEvents(Turn now) {
+    while (!eventsToLoad.isEmpty() && loads.hasRoom()) {
+      List<Long> ids = new ArrayList<>(Math.min(eventsToLoad.size(), EVENTS_AT_ONCE));
+      while (!eventsToLoad.isEmpty() && ids.size() < EVENTS_AT_ONCE) {
+        ids.add(eventsToLoad.remove());
+      }
+      loads.start(new Load.Events(ids), now);
+    }
+  }
+
+  /** Events have been read: starts the attempts that waited for them. */
+  void eventsLoaded(Load.Events load, Collection<Event> events, Turn now) {
+    for (Event event : events) {
+      List<Held> wanting = eventsWanted.remove(event.id());
+      if (wanting == null) {
+        continue;
+      }
+      BodyCache.Body body = BodyCache.read(event);
+      for (Held held : wanting) {
+        bodies.hold(held, body);
+      }
+      for (Held held : wanting) {
+        startWithEvents(held.lane, now);
+      }
+    }
+    List<Long> missing = load.ids().stream().filter(eventsWanted::containsKey).toList();
+    if (!missing.isEmpty()) {
+      loads.failed(new Load.Events(missing), now);
+    }
+  }
+
+  private void startWithEvents(Lane lane, Turn now) {
+    for (Held held = lane.awaitingEvent.peek();
+        held != null && held.body != null;
+        held = lane.awaitingEvent.peek()) {
+      lane.awaitingEvent.remove();
+      start(held, held.body.event(), now);
+    }
+  }
+
+  private void start(Held held, Event event, Turn now) {
+    Lane lane = held.lane;
+    boolean open = held.urgent ? lane.health().state() != State.FROZEN : lane.isOpen();
+    Subscription subscription = match.get(held.message.subscription());
+    if (stopped || !open || subscription == null) {
+      ended(held);
+      if (stopped) {
+        lanes.letGo(held);
+      } else if (subscription == null) {
+        park.dropUnsubscribed(held, now);
+      } else {
+        park.putBack(held, now);
+      }
+      return;
+    }
+    now.effect(
+        new Effect.Send(
+            new Delivery(held.message, event, subscription, lane.endpoint.url(), now.now())));
+  }
+
+  /** The attempt has ended: its place is free. */
+  void ended(Held held) {
+    held.lane.inFlight--;
+    occupy(held, -1);
+    bodies.letGo(held);
+    free(held);
+  }
+
+  private static void free(Held held) {
+    if (held.probe) {
+      held.lane.probing = false;
+    }
+    held.probe = false;
+    held.urgent = false;
+  }
+
+  /** Starts nothing any more. */
+  void stop() {
+    stopped = true;
+  }
+
+  int inFlight() {
+    return inFlight;
+  }
+
+  long sendingBytes() {
+    return sendingBytes;
+  }
+}

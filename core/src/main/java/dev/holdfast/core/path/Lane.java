@@ -1,0 +1,79 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.rules.Pace;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * An endpoint's queues: first attempts in the order of acceptance, and apart from them what is due
+ * again. The queues are windows; the rest of what waits for the endpoint is in the store.
+ */
+final class Lane {
+  Endpoint endpoint;
+
+  /** Whether the store has the endpoint; it has not until its first subscription is written. */
+  boolean stored;
+
+  final Deque<Held> first = new ArrayDeque<>(4);
+  final Deque<Held> retry = new ArrayDeque<>(4);
+
+  /** Taken from the queues in this order, but an event of theirs is still being read. */
+  final Deque<Held> awaitingEvent = new ArrayDeque<>(4);
+
+  Pace pace;
+  int inFlight;
+
+  /** Whether its last attempt succeeded. */
+  boolean proven;
+
+  /** What the store has of it. */
+  final Tally tally = new Tally();
+
+  /** How many of the pending ones are held in memory. */
+  int pendingHeld;
+
+  boolean loadingPending;
+
+  /** There may be due messages in the store that are in no queue. */
+  boolean backlog;
+
+  boolean loadingBacklog;
+
+  /** How far the backlog has been loaded. */
+  BacklogCursor backlogCursor = BacklogCursor.START;
+
+  /** The lane waits in line to have its windows filled. */
+  boolean wantsRefill;
+
+  boolean probing;
+  boolean loadingProbe;
+
+  /** The dispatcher's rings that the lane stands in. */
+  final Set<Ring.Kind> rings = EnumSet.noneOf(Ring.Kind.class);
+
+  Lane(Endpoint endpoint, boolean stored, Unfinished unfinished, Pace pace) {
+    this.endpoint = endpoint;
+    this.stored = stored;
+    this.tally.add(unfinished);
+    this.pace = pace;
+  }
+
+  Health health() {
+    return endpoint.health();
+  }
+
+  boolean isOpen() {
+    return endpoint.health().isEnabled();
+  }
+
+  /** Pending messages that are only in the store. */
+  int pendingUnheld() {
+    return tally.pending() - pendingHeld;
+  }
+}

@@ -1,0 +1,136 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.rules.Pace;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Every endpoint's lane, and every message that is held in memory. */
+final class Lanes {
+  private static final Unfinished NOTHING = new Unfinished(0, 0, 0);
+
+  private final int laneInFlight;
+  private final Loads loads;
+  private final BodyCache bodies;
+  private final Map<Long, Lane> byEndpoint = new HashMap<>();
+  private final Map<String, Map<String, Lane>> byUrl = new HashMap<>();
+  private final Map<String, NavigableMap<Long, Lane>> byTenant = new HashMap<>();
+  private final Map<Long, Held> held = new HashMap<>();
+  private final Tally tally = new Tally();
+
+  Lanes(int laneInFlight, Loads loads, BodyCache bodies) {
+    this.laneInFlight = laneInFlight;
+    this.loads = loads;
+    this.bodies = bodies;
+  }
+
+  Lane add(Endpoint endpoint, boolean stored, @Nullable Unfinished known) {
+    Unfinished counts = known == null ? NOTHING : known;
+    Lane lane = new Lane(endpoint, stored, counts, Pace.full(laneInFlight));
+    byEndpoint.put(endpoint.id(), lane);
+    byUrl.computeIfAbsent(endpoint.tenant(), _ -> new HashMap<>()).put(endpoint.url(), lane);
+    byTenant.computeIfAbsent(endpoint.tenant(), _ -> new TreeMap<>()).put(endpoint.id(), lane);
+    tally.add(counts);
+    return lane;
+  }
+
+  /** Takes back a lane whose endpoint could not be written. */
+  void remove(Lane lane) {
+    Endpoint endpoint = lane.endpoint;
+    byEndpoint.remove(endpoint.id());
+    byUrl.getOrDefault(endpoint.tenant(), Map.of()).remove(endpoint.url());
+    lanesOf(endpoint.tenant()).remove(endpoint.id());
+  }
+
+  @Nullable Lane get(long endpoint) {
+    return byEndpoint.get(endpoint);
+  }
+
+  /** The lane of an endpoint that a stored message or subscription names. */
+  Lane of(long endpoint) {
+    Lane lane = byEndpoint.get(endpoint);
+    if (lane == null) {
+      throw new IllegalStateException("a message names an endpoint that is not there: " + endpoint);
+    }
+    return lane;
+  }
+
+  @Nullable Lane withUrl(String tenant, String url) {
+    Map<String, Lane> lanes = byUrl.get(tenant);
+    return lanes == null ? null : lanes.get(url);
+  }
+
+  NavigableMap<Long, Lane> lanesOf(String tenant) {
+    return byTenant.getOrDefault(tenant, new TreeMap<>());
+  }
+
+  Collection<Lane> all() {
+    return byEndpoint.values();
+  }
+
+  @Nullable Held held(long message) {
+    return held.get(message);
+  }
+
+  int heldCount() {
+    return held.size();
+  }
+
+  /** Holds a message that is in the store. */
+  Held hold(Lane lane, Message message, Held.Place place) {
+    Held entry = new Held(lane, message, place);
+    held.put(message.id(), entry);
+    if (entry.stored == Status.PENDING) {
+      lane.pendingHeld++;
+    }
+    return entry;
+  }
+
+  /** Holds a message no longer: it is finished, or the store has it and knows when it is due. */
+  void letGo(Held entry) {
+    held.remove(entry.message.id());
+    if (entry.stored == Status.PENDING) {
+      entry.lane.pendingHeld--;
+    }
+    bodies.letGo(entry);
+    loads.letGo(entry.message.id());
+  }
+
+  /** The store has new messages of the lane. */
+  void counted(Lane lane, Status status, int change) {
+    lane.tally.add(status, change);
+    tally.add(status, change);
+  }
+
+  /** The store has the message as it was decided. */
+  void stored(Held entry) {
+    Status now = entry.message.status();
+    if (entry.stored == now) {
+      return;
+    }
+    if (entry.stored == Status.PENDING) {
+      entry.lane.pendingHeld--;
+    }
+    counted(entry.lane, entry.stored, -1);
+    counted(entry.lane, now, 1);
+    entry.stored = now;
+  }
+
+  /** The store has the message as finished. */
+  void finished(Held entry) {
+    counted(entry.lane, entry.stored, -1);
+    letGo(entry);
+  }
+
+  /** What the store has of all lanes. */
+  Tally tally() {
+    return tally;
+  }
+}

@@ -1,0 +1,103 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.port.Load;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reads from the store that are under way.
+ *
+ * <p>A read may answer from before something that was settled since it was asked for. So it is
+ * remembered, while a read is under way, which messages were let go of since: what such a read says
+ * of them is old.
+ */
+final class Loads {
+  private final int most;
+  private final Duration retryAfter;
+  private final IdentityHashMap<Load, Long> underWay = new IdentityHashMap<>();
+  private final Deque<Load> failed = new ArrayDeque<>();
+  private @Nullable Instant retryFailedAt;
+
+  /** Messages let go of, each with the number of the newest read then under way, oldest first. */
+  private final LinkedHashMap<Long, Long> letGo = new LinkedHashMap<>();
+
+  private long started;
+
+  Loads(int most, Duration retryAfter) {
+    this.most = most;
+    this.retryAfter = retryAfter;
+  }
+
+  boolean hasRoom() {
+    return underWay.size() < most;
+  }
+
+  void start(Load load, Turn turn) {
+    underWay.put(load, ++started);
+    turn.effect(new Effect.Fetch(load));
+  }
+
+  /** The number of a read that has answered, for {@link #isOld}. */
+  long number(Load load) {
+    Long number = underWay.get(load);
+    if (number == null) {
+      throw new IllegalStateException("a read answered that was not under way: " + load);
+    }
+    return number;
+  }
+
+  /** Forgets a read that has answered, and with it what only it had to know. */
+  void forget(Load load) {
+    underWay.remove(load);
+    long oldest = Long.MAX_VALUE;
+    for (long number : underWay.values()) {
+      oldest = Math.min(oldest, number);
+    }
+    Iterator<Long> numbers = letGo.values().iterator();
+    while (numbers.hasNext() && numbers.next() < oldest) {
+      numbers.remove();
+    }
+  }
+
+  /** Whether what read {@code number} says of a message is from before it was let go of. */
+  boolean isOld(long message, long number) {
+    Long lastStarted = letGo.get(message);
+    return lastStarted != null && lastStarted >= number;
+  }
+
+  void letGo(long message) {
+    if (!underWay.isEmpty()) {
+      letGo.remove(message);
+      letGo.put(message, started);
+    }
+  }
+
+  /** A read failed: the same is asked for again a little later. */
+  void failed(Load load, Turn turn) {
+    failed.add(load);
+    if (retryFailedAt == null) {
+      retryFailedAt = turn.now().plus(retryAfter);
+    }
+  }
+
+  void retryFailed(Turn turn) {
+    if (retryFailedAt == null || turn.now().isBefore(retryFailedAt)) {
+      return;
+    }
+    retryFailedAt = null;
+    for (Load load = failed.poll(); load != null; load = failed.poll()) {
+      underWay.remove(load);
+      start(load, turn);
+    }
+  }
+
+  @Nullable Instant nextWake() {
+    return retryFailedAt;
+  }
+}

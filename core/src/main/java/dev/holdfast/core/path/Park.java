@@ -1,0 +1,81 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.rules.Arrival;
+import dev.holdfast.core.rules.RetrySchedule;
+
+/**
+ * Off the path: messages whose time has come while their endpoint takes no deliveries, and messages
+ * that are given up without an attempt.
+ */
+final class Park {
+  private final RetrySchedule schedule;
+  private final Lanes lanes;
+  private final Commit commit;
+  private final Wait wait;
+  private final BodyCache bodies;
+
+  Park(RetrySchedule schedule, Lanes lanes, Commit commit, Wait wait, BodyCache bodies) {
+    this.schedule = schedule;
+    this.lanes = lanes;
+    this.commit = commit;
+    this.wait = wait;
+    this.bodies = bodies;
+  }
+
+  /** Parks a message of a closed lane whose time has come, or gives it up if that has passed. */
+  void park(Held held, Turn turn) {
+    switch (schedule.whenDue(held.message, held.lane.health(), turn.now())) {
+      case Arrival.Park parked -> {
+        held.message = parked.message();
+        write(new Write.Park(parked.message()), held);
+      }
+      case Arrival.Expire _ -> drop(held, DropReason.EXPIRED, turn);
+      case Arrival.Try _ ->
+          throw new IllegalStateException("an open lane parks nothing: " + held.message.id());
+    }
+  }
+
+  void dropUnsubscribed(Held held, Turn turn) {
+    drop(held, DropReason.UNSUBSCRIBED, turn);
+  }
+
+  private void drop(Held held, DropReason reason, Turn turn) {
+    write(new Write.Drop(held.message, reason, null, turn.now()), held);
+  }
+
+  private void write(Write write, Held held) {
+    bodies.letGo(held);
+    held.place = Place.WRITING;
+    commit.add(Commit.Entry.of(write, held));
+  }
+
+  /** Empties the queues of a lane that has closed. */
+  void close(Lane lane, Turn turn) {
+    lane.backlog = false;
+    for (Held held = lane.first.poll(); held != null; held = lane.first.poll()) {
+      park(held, turn);
+    }
+    for (Held held = lane.retry.poll(); held != null; held = lane.retry.poll()) {
+      putBack(held, turn);
+    }
+  }
+
+  /** Takes a message out of a lane that has closed: to where it was before it became due. */
+  void putBack(Held held, Turn turn) {
+    bodies.letGo(held);
+    switch (held.message.status()) {
+      case PENDING -> park(held, turn);
+      case PARKED -> lanes.letGo(held);
+      case WAITING -> {
+        if (wait.slotHasCome(held, turn)) {
+          park(held, turn);
+        } else {
+          wait.keep(held);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Health.State;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.path.Answer.NotRetryable;
+import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Load;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Off the path: somebody wants a message tried now. */
+final class RetryByHand {
+  private final Lanes lanes;
+  private final Loads loads;
+  private final Wait wait;
+  private final Dispatch dispatch;
+  private final IdentityHashMap<Load, Asked> asked = new IdentityHashMap<>();
+
+  RetryByHand(Lanes lanes, Loads loads, Wait wait, Dispatch dispatch) {
+    this.lanes = lanes;
+    this.loads = loads;
+    this.wait = wait;
+    this.dispatch = dispatch;
+  }
+
+  private record Asked(Request.RetryNow request, Consumer<Answer> replyTo) {}
+
+  void retry(Request.RetryNow request, Consumer<Answer> replyTo, Turn turn) {
+    Held held = lanes.held(request.message());
+    if (held != null) {
+      turn.reply(replyTo, retry(held, request.tenant()));
+      return;
+    }
+    Load load = new Load.Unfinished(request.message());
+    asked.put(load, new Asked(request, replyTo));
+    loads.start(load, turn);
+  }
+
+  void loaded(Load.Unfinished load, List<Message> found, long number, Turn turn) {
+    Asked question = asked.remove(load);
+    if (question == null) {
+      throw new IllegalStateException("nobody asked for message " + load.message());
+    }
+    if (lanes.held(load.message()) != null || loads.isOld(load.message(), number)) {
+      retry(question.request(), question.replyTo(), turn);
+      return;
+    }
+    if (found.isEmpty()) {
+      turn.reply(question.replyTo(), new Answer.NotFound());
+      return;
+    }
+    Message message = found.getFirst();
+    Lane lane = lanes.of(message.endpoint());
+    Held held = lanes.hold(lane, message, Place.RETRY);
+    Answer answer = retry(held, question.request().tenant());
+    if (!(answer instanceof Answer.RetryStarted)) {
+      lanes.letGo(held);
+    }
+    turn.reply(question.replyTo(), answer);
+  }
+
+  private Answer retry(Held held, String tenant) {
+    if (!held.lane.endpoint.tenant().equals(tenant)) {
+      return new Answer.NotFound();
+    }
+    if (held.message.status() == Status.PENDING
+        || held.place == Place.SENDING
+        || held.place == Place.WRITING) {
+      return new NotRetryable(Obstacle.BEING_SENT);
+    }
+    if (held.lane.health().state() == State.FROZEN) {
+      return new NotRetryable(Obstacle.ENDPOINT_FROZEN);
+    }
+    if (held.place == Place.TIMER) {
+      wait.take(held);
+    } else {
+      held.lane.retry.remove(held);
+    }
+    dispatch.offerUrgent(held);
+    return new Answer.RetryStarted();
+  }
+}

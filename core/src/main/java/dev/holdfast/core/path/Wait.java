@@ -1,0 +1,91 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Load;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Off the path: messages that failed, until their slot comes; and parked ones, until their
+ * deadline.
+ */
+final class Wait {
+  private final Lanes lanes;
+  private final Loads loads;
+  private final RetryTimer timer;
+
+  Wait(Lanes lanes, Loads loads, RetryTimer timer) {
+    this.lanes = lanes;
+    this.loads = loads;
+    this.timer = timer;
+  }
+
+  /** Holds a message that the store has if it is due soon, else leaves it to the store. */
+  void keep(Held held) {
+    Instant due = held.message.due();
+    if (due == null) {
+      throw new IllegalStateException("a message that waits has a due time: " + held.message.id());
+    }
+    if (!timer.covers(due, held.message.id())) {
+      lanes.letGo(held);
+    } else if (timer.hasRoom()) {
+      timer.add(held, due);
+    } else {
+      timer.rewind(due, held.message.id());
+      lanes.letGo(held);
+    }
+  }
+
+  /** Holds a message whose outcome could not be written, to try it again then. */
+  void keepUntil(Held held, Instant at) {
+    timer.add(held, at);
+  }
+
+  boolean slotHasCome(Held held, Turn turn) {
+    Instant due = held.message.due();
+    return due == null || !turn.now().isBefore(due);
+  }
+
+  void load(Turn turn) {
+    timer.load(turn);
+  }
+
+  /** Messages that are due soon have been read. */
+  void loaded(Load.Due load, List<Message> messages, long number) {
+    timer.loaded(load, messages);
+    for (Message message : messages) {
+      Lane lane = lanes.get(message.endpoint());
+      if (lane == null
+          || message.due() == null
+          || lanes.held(message.id()) != null
+          || loads.isOld(message.id(), number)) {
+        continue;
+      }
+      if (message.status() == Status.PARKED && lane.isOpen()) {
+        continue;
+      }
+      timer.add(lanes.hold(lane, message, Place.TIMER), message.due());
+    }
+  }
+
+  /** The next message whose time has come. */
+  @Nullable Held next(Turn turn) {
+    return timer.poll(turn.now());
+  }
+
+  /** Takes a message out of the timer, to be used elsewhere. */
+  void take(Held held) {
+    timer.remove(held);
+  }
+
+  int size() {
+    return timer.size();
+  }
+
+  @Nullable Instant nextWake() {
+    return timer.nextWake();
+  }
+}

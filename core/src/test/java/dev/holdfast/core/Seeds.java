@@ -1,0 +1,35 @@
+package dev.holdfast.core;
+
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+
+/**
+ * Runs a property over many random cases. A failure names its seed, and {@code
+ * -Dholdfast.seed=<seed>} runs that case alone.
+ */
+public final class Seeds {
+  private static final String ONLY = "holdfast.seed";
+
+  private Seeds() {}
+
+  public static void each(int cases, Consumer<SplittableRandom> property) {
+    Long only = Long.getLong(ONLY);
+    if (only != null) {
+      run(only, property);
+      return;
+    }
+    for (long seed = 0; seed < cases; seed++) {
+      run(seed, property);
+    }
+  }
+
+  private static void run(long seed, Consumer<SplittableRandom> property) {
+    try {
+      property.accept(new SplittableRandom(seed));
+    } catch (RuntimeException | AssertionError e) {
+      throw new AssertionError(
+          "seed " + seed + " (run it alone with -D" + ONLY + "=" + seed + "): " + e.getMessage(),
+          e);
+    }
+  }
+}

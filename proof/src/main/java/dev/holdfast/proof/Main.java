@@ -1,0 +1,19 @@
+package dev.holdfast.proof;
+
+import java.util.List;
+
+/** The program that {@code ./holdfast} runs: the server's commands and those of the proof. */
+public final class Main {
+
+  private Main() {}
+
+  /** Runs the command line. */
+  public static void main(String[] arguments) {
+    System.exit(dev.holdfast.server.cli.Main.commandLine(commands()).execute(arguments));
+  }
+
+  /** Commands besides the server's: objects that have picocli's {@code @Command}. */
+  private static List<Object> commands() {
+    return List.of();
+  }
+}

@@ -1,0 +1,405 @@
+package dev.holdfast.server.cli;
+
+import java.math.BigDecimal;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** A kind of value: how it is read from text, and what is allowed. */
+interface Kind<T> {
+
+  T read(String text) throws BadValue;
+
+  /** What is allowed, to follow "allowed is". */
+  String allowed();
+
+  /** Whether a value of it must never be shown. */
+  default boolean isSecret() {
+    return false;
+  }
+
+  /** A whole number. */
+  static Kind<Integer> whole(int least, int most) {
+    return new Whole(least, most);
+  }
+
+  /** A time span such as {@code 5s}. */
+  static Kind<Duration> duration(String least, String most) {
+    return new Span(least, most);
+  }
+
+  /** A number of bytes such as {@code 256MB}. */
+  static Kind<Integer> bytes(String least, String most) {
+    return new Bytes(least, most);
+  }
+
+  /** A share from 0 to 1, in millionths. */
+  static Kind<Integer> rate() {
+    return new Rate();
+  }
+
+  /** One of the constants of an enum, in lower case. */
+  static <E extends Enum<E>> Kind<E> choice(Class<E> type) {
+    return new Choice<>(type);
+  }
+
+  /** Address ranges in CIDR form, separated by commas. */
+  static Kind<List<String>> addressRanges() {
+    return new AddressRanges();
+  }
+
+  /** A directory. */
+  static Kind<Path> directory() {
+    return new Directory();
+  }
+
+  /** An address to listen on. */
+  static Kind<String> host() {
+    return new Host();
+  }
+
+  /** A key that may be given or not. */
+  static Kind<Optional<String>> optionalKey() {
+    return new OptionalKey();
+  }
+
+  /** See {@link #whole}. */
+  record Whole(int least, int most) implements Kind<Integer> {
+    @Override
+    public Integer read(String text) throws BadValue {
+      if (!text.matches("-?\\d{1,18}")) {
+        String digits = text.replaceAll("[,_' ]", "");
+        throw new BadValue(
+            "is not a whole number", digits.matches("\\d{1,9}") ? within(digits) : null);
+      }
+      long number = Long.parseLong(text);
+      if (number < least || number > most) {
+        throw new BadValue("is out of bounds");
+      }
+      return (int) number;
+    }
+
+    private @Nullable String within(String digits) {
+      long number = Long.parseLong(digits);
+      return number >= least && number <= most ? digits : null;
+    }
+
+    @Override
+    public String allowed() {
+      return "a whole number from " + least + " to " + most;
+    }
+  }
+
+  /** See {@link #duration}. */
+  record Span(String least, String most) implements Kind<Duration> {
+    private static final Pattern SHAPE = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
+    private static final Pattern NEARLY = Pattern.compile("(\\d{1,12})\\s*([a-zA-Z]*)");
+    private static final Map<String, String> OTHER_NAMES =
+        Map.ofEntries(
+            Map.entry("", "s"),
+            Map.entry("msec", "ms"),
+            Map.entry("millis", "ms"),
+            Map.entry("milliseconds", "ms"),
+            Map.entry("sec", "s"),
+            Map.entry("secs", "s"),
+            Map.entry("second", "s"),
+            Map.entry("seconds", "s"),
+            Map.entry("min", "m"),
+            Map.entry("mins", "m"),
+            Map.entry("minute", "m"),
+            Map.entry("minutes", "m"),
+            Map.entry("hr", "h"),
+            Map.entry("hour", "h"),
+            Map.entry("hours", "h"),
+            Map.entry("day", "d"),
+            Map.entry("days", "d"));
+
+    @Override
+    public Duration read(String text) throws BadValue {
+      Duration duration = parse(text);
+      if (duration.compareTo(parse(least)) < 0 || duration.compareTo(parse(most)) > 0) {
+        throw new BadValue("is out of bounds");
+      }
+      return duration;
+    }
+
+    private static Duration parse(String text) throws BadValue {
+      Matcher matcher = SHAPE.matcher(text);
+      if (!matcher.matches()) {
+        throw new BadValue("is not a duration", suggest(text));
+      }
+      long number = Long.parseLong(matcher.group(1));
+      return switch (matcher.group(2)) {
+        case "ms" -> Duration.ofMillis(number);
+        case "s" -> Duration.ofSeconds(number);
+        case "m" -> Duration.ofMinutes(number);
+        case "h" -> Duration.ofHours(number);
+        case "d" -> Duration.ofDays(number);
+        default -> throw new IllegalStateException(text);
+      };
+    }
+
+    private static @Nullable String suggest(String text) {
+      Matcher matcher = NEARLY.matcher(text);
+      if (!matcher.matches()) {
+        return null;
+      }
+      String unit = matcher.group(2).toLowerCase(Locale.ROOT);
+      String candidate = matcher.group(1) + OTHER_NAMES.getOrDefault(unit, unit);
+      return SHAPE.matcher(candidate).matches() ? candidate : null;
+    }
+
+    @Override
+    public String allowed() {
+      return "a duration from " + least + " to " + most + " (units: ms s m h d)";
+    }
+  }
+
+  /** See {@link #bytes}. */
+  record Bytes(String least, String most) implements Kind<Integer> {
+    private static final Pattern SHAPE = Pattern.compile("(\\d{1,12})(B|KB|MB|GB|)");
+    private static final Pattern NEARLY = Pattern.compile("(\\d{1,12})\\s*([kmgKMG]?)i?[bB]?");
+
+    @Override
+    public Integer read(String text) throws BadValue {
+      long number = parse(text);
+      if (number < parse(least) || number > parse(most)) {
+        throw new BadValue("is out of bounds");
+      }
+      return Math.toIntExact(number);
+    }
+
+    private static long parse(String text) throws BadValue {
+      Matcher matcher = SHAPE.matcher(text);
+      if (!matcher.matches()) {
+        Matcher nearly = NEARLY.matcher(text);
+        throw new BadValue(
+            "is not a number of bytes",
+            nearly.matches()
+                ? nearly.group(1) + nearly.group(2).toUpperCase(Locale.ROOT) + "B"
+                : null);
+      }
+      long number = Long.parseLong(matcher.group(1));
+      return switch (matcher.group(2)) {
+        case "KB" -> number << 10;
+        case "MB" -> number << 20;
+        case "GB" -> saturatedGigabytes(number);
+        default -> number;
+      };
+    }
+
+    private static long saturatedGigabytes(long number) {
+      return Math.min(number, 1L << 32) << 30;
+    }
+
+    @Override
+    public String allowed() {
+      return "a number of bytes from " + least + " to " + most + " (units: B KB MB GB, by 1,024)";
+    }
+  }
+
+  /** See {@link #rate}. */
+  record Rate() implements Kind<Integer> {
+    private static final int DECIMALS = 6;
+
+    @Override
+    public Integer read(String text) throws BadValue {
+      if (!text.matches("\\d{0,9}(\\.\\d{0,20})?") || !text.matches(".*\\d.*")) {
+        throw new BadValue("is not a rate", fromPercent(text.replaceAll("\\s*%$", "")));
+      }
+      BigDecimal millionths = new BigDecimal(text).movePointRight(DECIMALS).stripTrailingZeros();
+      if (millionths.compareTo(BigDecimal.TEN.pow(DECIMALS)) > 0) {
+        throw new BadValue("is out of bounds", fromPercent(text));
+      }
+      if (millionths.scale() > 0) {
+        throw new BadValue("has too many decimals");
+      }
+      return millionths.intValueExact();
+    }
+
+    private static @Nullable String fromPercent(String text) {
+      if (!text.matches("\\d{1,3}(\\.\\d{1,4})?")) {
+        return null;
+      }
+      BigDecimal rate = new BigDecimal(text).movePointLeft(2);
+      return rate.compareTo(BigDecimal.ONE) > 0 ? null : rate.toPlainString();
+    }
+
+    @Override
+    public String allowed() {
+      return "a rate from 0 to 1 with at most six decimals, such as 0.70";
+    }
+  }
+
+  /** See {@link #choice}. */
+  record Choice<E extends Enum<E>>(Class<E> type) implements Kind<E> {
+    @Override
+    public E read(String text) throws BadValue {
+      for (E constant : type.getEnumConstants()) {
+        if (name(constant).equals(text)) {
+          return constant;
+        }
+      }
+      throw new BadValue(
+          "is none of the choices",
+          NearMiss.among(names(), text.toLowerCase(Locale.ROOT)).orElse(null));
+    }
+
+    private List<String> names() {
+      return Arrays.stream(type.getEnumConstants()).map(Choice::name).toList();
+    }
+
+    private static String name(Enum<?> constant) {
+      return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    @Override
+    public String allowed() {
+      return String.join(" or ", names());
+    }
+  }
+
+  /** See {@link #addressRanges}. */
+  record AddressRanges() implements Kind<List<String>> {
+    @Override
+    public List<String> read(String text) throws BadValue {
+      List<String> ranges = new ArrayList<>();
+      if (!text.isBlank()) {
+        for (String range : text.split(",", -1)) {
+          ranges.add(check(range.strip()));
+        }
+      }
+      return List.copyOf(ranges);
+    }
+
+    private static String check(String range) throws BadValue {
+      int slash = range.indexOf('/');
+      byte[] address = address(slash < 0 ? range : range.substring(0, slash));
+      if (slash < 0) {
+        return range + "/" + address.length * 8;
+      }
+      String length = range.substring(slash + 1);
+      if (!length.matches("\\d{1,3}") || Integer.parseInt(length) > address.length * 8) {
+        throw new BadValue("has a prefix length that is not 0 to " + address.length * 8);
+      }
+      byte[] network = network(address, Integer.parseInt(length));
+      if (!Arrays.equals(network, address)) {
+        throw new BadValue(
+            "has an address with bits beyond its prefix length", text(network) + "/" + length);
+      }
+      return range;
+    }
+
+    /** Never a name: that would be looked up. */
+    private static byte[] address(String literal) throws BadValue {
+      try {
+        if (!literal.contains("%")) {
+          return InetAddress.ofLiteral(literal).getAddress();
+        }
+      } catch (IllegalArgumentException e) {
+        // Said below.
+      }
+      throw new BadValue("is not a list of address ranges");
+    }
+
+    private static byte[] network(byte[] address, int length) {
+      byte[] network = new byte[address.length];
+      for (int i = 0; i < length; i++) {
+        network[i / 8] |= (byte) (address[i / 8] & (0x80 >> (i % 8)));
+      }
+      return network;
+    }
+
+    private static String text(byte[] address) throws BadValue {
+      try {
+        return address.length == 16
+            ? Inet6Address.getByAddress(null, address, -1).getHostAddress()
+            : InetAddress.getByAddress(address).getHostAddress();
+      } catch (UnknownHostException e) {
+        throw new BadValue("is not a list of address ranges");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "address ranges in CIDR form, separated by commas, such as 10.0.0.0/8,fd00::/8";
+    }
+  }
+
+  /** See {@link #directory}. */
+  record Directory() implements Kind<Path> {
+    @Override
+    public Path read(String text) throws BadValue {
+      if (text.isBlank()) {
+        throw new BadValue("is no directory");
+      }
+      try {
+        return Path.of(text);
+      } catch (InvalidPathException e) {
+        throw new BadValue("cannot be a directory");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "a directory, which is made when absent";
+    }
+  }
+
+  /** See {@link #host}. */
+  record Host() implements Kind<String> {
+    @Override
+    public String read(String text) throws BadValue {
+      if (!text.matches("[A-Za-z0-9._:%-]{1,253}")) {
+        throw new BadValue("is neither an address nor a name");
+      }
+      if (text.matches("[^:]+:\\d+")) {
+        throw new BadValue("has a port, which is server.port", text.replaceAll(":\\d+$", ""));
+      }
+      return text;
+    }
+
+    @Override
+    public String allowed() {
+      return "an address or a name of this machine, such as 127.0.0.1, or 0.0.0.0 for all";
+    }
+  }
+
+  /** See {@link #optionalKey}. */
+  record OptionalKey() implements Kind<Optional<String>> {
+    private static final int MOST = 256;
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.length() > MOST) {
+        throw new BadValue("is too long");
+      }
+      if (!text.matches("[A-Za-z0-9._~+/-]*=*")) {
+        throw new BadValue("has characters that cannot be sent as a bearer token");
+      }
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "at most " + MOST + " characters out of A-Z a-z 0-9 . _ ~ + / - with = at the end";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.holdfast.server.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The program: finds the command that was asked for and runs it. */
+@Command(
+    name = "holdfast",
+    description = "Delivers events to other people's HTTP endpoints and does not let go.",
+    synopsisSubcommandLabel = "COMMAND",
+    commandListHeading = "%nCommands:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  ./holdfast serve                      a server on http://127.0.0.1:8080",
+      "  ./holdfast listen                     a receiver that shows what arrives",
+      "  ./holdfast serve --help               what a command can do",
+      "",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or settings."
+    })
+public final class Main implements Runnable {
+  @Spec private @Nullable CommandSpec spec;
+
+  private Main() {}
+
+  /** Runs the command line. */
+  public static void main(String[] arguments) {
+    System.exit(commandLine(List.of()).execute(arguments));
+  }
+
+  /**
+   * The command line with further commands.
+   *
+   * @param commands objects that have picocli's {@link Command}
+   */
+  public static CommandLine commandLine(List<?> commands) {
+    CommandLine line = new CommandLine(new Main());
+    for (Object command :
+        List.of(new Serve(), new Listen(), new PrintSettings(), new PrintVersion())) {
+      line.addSubcommand(command);
+    }
+    for (Object command : commands) {
+      line.addSubcommand(command);
+    }
+    line.setParameterExceptionHandler(Main::explain);
+    line.setExecutionExceptionHandler(Main::report);
+    allOf(line);
+    return line;
+  }
+
+  /** What holds for every command, wherever it comes from. */
+  private static void allOf(CommandLine line) {
+    line.getCommandSpec().usageMessage().width(100).sortOptions(false);
+    if (line.getCommandSpec().findOption("--help") == null) {
+      line.getCommandSpec().addOption(helpOption());
+    }
+    line.getSubcommands().values().forEach(Main::allOf);
+  }
+
+  private static CommandLine.Model.OptionSpec helpOption() {
+    return CommandLine.Model.OptionSpec.builder("-h", "--help")
+        .usageHelp(true)
+        .description("Show this help and end.")
+        .build();
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(Objects.requireNonNull(spec).commandLine(), "Which command?");
+  }
+
+  private static int explain(ParameterException problem, String[] arguments) {
+    CommandLine line = problem.getCommandLine();
+    PrintWriter err = line.getErr();
+    err.println(problem.getMessage());
+    UnmatchedArgumentException.printSuggestions(problem, err);
+    if (line.getParent() == null) {
+      err.println();
+      line.usage(err);
+    } else {
+      err.println("Try ./" + line.getCommandSpec().qualifiedName() + " --help");
+    }
+    err.flush();
+    return ExitCode.USAGE;
+  }
+
+  /** Only for what nobody foresaw: commands tell about everything else themselves. */
+  private static int report(Exception problem, CommandLine line, ParseResult parsed) {
+    PrintWriter err = line.getErr();
+    err.println(
+        "This should not have happened, and ends ./" + line.getCommandSpec().qualifiedName() + ":");
+    problem.printStackTrace(err);
+    err.flush();
+    return ExitCode.FAILED;
+  }
+}

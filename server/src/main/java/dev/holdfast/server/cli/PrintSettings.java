@@ -1,0 +1,71 @@
+package dev.holdfast.server.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code holdfast settings}. */
+@Command(
+    name = "settings",
+    description = "List everything that can be set, with its default and what it means.",
+    footerHeading = "%nExamples:%n",
+    footer = {"  ./holdfast settings", "  ./holdfast settings | grep circuit"})
+final class PrintSettings implements Runnable {
+  private static final int WIDTH = 100;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Override
+  public void run() {
+    PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+    int keys = widest(Settings.catalogue().stream().map(Setting::key).toList(), "KEY");
+    int defaults =
+        widest(Settings.catalogue().stream().map(Setting::defaultText).toList(), "DEFAULT");
+    String row = "%-" + keys + "s  %-" + defaults + "s  %s%n";
+    out.printf(row, "KEY", "DEFAULT", "WHAT IT IS");
+    for (Setting<?> setting : Settings.catalogue()) {
+      String key = setting.key();
+      String value = setting.defaultText();
+      for (String line : wrapped(describe(setting), WIDTH - keys - defaults - 4)) {
+        out.printf(row, key, value, line);
+        key = "";
+        value = "";
+      }
+    }
+    out.println();
+    out.println("How to set one, the first going before the others:");
+    out.println("  ./holdfast serve --set retry.unit=10s");
+    out.println("  HOLDFAST_RETRY_UNIT=10s ./holdfast serve");
+    out.println("  ./holdfast serve --config FILE      with a line retry.unit=10s in it");
+    out.println();
+    out.println("Environment variables that are no settings:");
+    Settings.LAUNCHER_VARIABLES.forEach((name, what) -> out.printf("  %s  %s%n", name, what));
+  }
+
+  private static String describe(Setting<?> setting) {
+    return setting.description() + " Allowed: " + setting.kind().allowed() + ".";
+  }
+
+  private static int widest(List<String> texts, String heading) {
+    return Math.max(heading.length(), texts.stream().mapToInt(String::length).max().orElse(0));
+  }
+
+  private static List<String> wrapped(String text, int width) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ", -1)) {
+      if (!line.isEmpty() && line.length() + 1 + word.length() > width) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
+  }
+}

@@ -1,0 +1,157 @@
+package dev.holdfast.server.cli;
+
+import dev.holdfast.engine.SteadyClock;
+import dev.holdfast.server.cli.Settings.Sources;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code holdfast serve}. */
+@Command(
+    name = "serve",
+    description = "The server: accepts events and delivers them.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  ./holdfast serve",
+      "  ./holdfast serve --port 9090 --data /var/lib/holdfast",
+      "  ./holdfast serve --set retry.unit=1s --set egress.allow=127.0.0.0/8",
+      "  HOLDFAST_ADMIN_KEY=… ./holdfast serve --config holdfast.properties",
+      "",
+      "./holdfast settings lists everything that can be set. A value on the command line goes",
+      "before one in the environment (retry.unit is HOLDFAST_RETRY_UNIT), that before the file's.",
+      "",
+      "SIGTERM or Ctrl-C stops accepting, lets what is in flight end, and ends; a second one ends at",
+      "once. Exit codes: 0 ended as asked, 1 could not start, 2 wrong usage or settings."
+    })
+final class Serve implements Callable<Integer> {
+  private static final Logger log = LoggerFactory.getLogger(Serve.class);
+
+  /** What stopping may take beyond the time-out of an attempt: outcomes are written down. */
+  private static final Duration STOP_MARGIN = Duration.ofSeconds(5);
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "The port to listen on (server.port, default 8080).")
+  private @Nullable String port;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "The directory of the store (data, default holdfast-data).")
+  private @Nullable String data;
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "A file with settings, KEY=VALUE on each line.")
+  private @Nullable Path config;
+
+  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "One setting. Can be repeated.")
+  private List<String> assignments = List.of();
+
+  /** Starts a server. */
+  interface Starter {
+    Server start(Settings settings, PrintWriter out) throws CannotStart;
+  }
+
+  private final Map<String, String> environment;
+  private final Starter starter;
+  private final Supplier<StopSignal> signals;
+
+  Serve() {
+    this(
+        System.getenv(),
+        (settings, out) -> Wiring.start(settings, SteadyClock.system(), out),
+        StopSignal::install);
+  }
+
+  /** With the world around it given, for tests. */
+  Serve(Map<String, String> environment, Starter starter, Supplier<StopSignal> signals) {
+    this.environment = environment;
+    this.starter = starter;
+    this.signals = signals;
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      Settings settings = Settings.read(sources());
+      StopSignal stop = signals.get();
+      Server server = starter.start(settings, out);
+      greet(settings, server, out);
+      stop.await();
+      return stop(server, settings);
+    } catch (InvalidSettings e) {
+      err.println(e.report());
+      return ExitCode.USAGE;
+    } catch (CannotStart e) {
+      err.println("Holdfast did not start: " + e.getMessage());
+      return ExitCode.FAILED;
+    }
+  }
+
+  private Sources sources() {
+    Map<String, Sources.Flag> flags = new HashMap<>();
+    if (port != null) {
+      flags.put("--port", new Sources.Flag(Settings.SERVER_PORT, port));
+    }
+    if (data != null) {
+      flags.put("--data", new Sources.Flag(Settings.DATA, data));
+    }
+    return new Sources(config, environment, assignments, flags);
+  }
+
+  private static void greet(Settings settings, Server server, PrintWriter out) {
+    String host = settings.get(Settings.SERVER_HOST);
+    out.println("Holdfast " + Version.NUMBER);
+    out.printf(
+        "  listening  http://%s:%d%s%n",
+        host.contains(":") ? "[" + host + "]" : host, server.port(), reach(host));
+    out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
+    out.println("  admin key  " + server.adminKey());
+    out.println("  stop       Ctrl-C or SIGTERM");
+    out.flush();
+    log.info("server.started host={} port={}", host, server.port());
+  }
+
+  private static String reach(String host) {
+    if (Set.of("127.0.0.1", "localhost", "::1").contains(host)) {
+      return "  (from this machine only; --set server.host=0.0.0.0 opens it to others)";
+    }
+    return "  (not encrypted: put a TLS proxy in front of it)";
+  }
+
+  private static int stop(Server server, Settings settings) {
+    Duration patience = settings.get(Settings.DELIVERY_TIMEOUT).plus(STOP_MARGIN);
+    log.info("server.stopping patience={}s", patience.toSeconds());
+    try {
+      server.stop().await(patience.toMillis(), TimeUnit.MILLISECONDS);
+      log.info("server.stopped");
+      return ExitCode.DONE;
+    } catch (TimeoutException e) {
+      log.error("server.stop.late: ending now; what was in flight is tried again after a restart");
+      return ExitCode.FAILED;
+    }
+  }
+}

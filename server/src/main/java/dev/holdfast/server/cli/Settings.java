@@ -1,0 +1,392 @@
+package dev.holdfast.server.cli;
+
+import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.rules.EndpointHealth;
+import dev.holdfast.core.rules.Recovery;
+import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.Options;
+import dev.holdfast.server.cli.InvalidSettings.Problem;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that can be set, and what it was set to.
+ *
+ * <p>A value on the command line goes before one in the environment, that before one in the file,
+ * and that before the default. Every value given is checked, also one that another goes before.
+ */
+final class Settings {
+  private static final List<Setting<?>> CATALOGUE = new ArrayList<>();
+
+  static final Setting<String> SERVER_HOST =
+      declare(
+          "server.host",
+          Kind.host(),
+          "127.0.0.1",
+          "The address to listen on. By default only this machine can connect.");
+
+  static final Setting<Integer> SERVER_PORT =
+      declare(
+          "server.port",
+          Kind.whole(0, 65_535),
+          "8080",
+          "The port to listen on; 0 takes any that is free. The same as --port.");
+
+  static final Setting<Path> DATA =
+      declare(
+          "data",
+          Kind.directory(),
+          "holdfast-data",
+          "The directory of the embedded store. The same as --data.");
+
+  static final Setting<Optional<String>> ADMIN_KEY =
+      declare(
+          "admin.key",
+          Kind.optionalKey(),
+          "",
+          "A fixed key for automation: an admin of all tenants for as long as it is set, and never"
+              + " stored. Without it a key is made at the first start and printed once.");
+
+  static final Setting<Duration> RETRY_UNIT =
+      declare(
+          "retry.unit",
+          Kind.duration("1ms", "24h"),
+          "84800ms",
+          "The gap before the first retry. Retry n comes (2^n - 1) units after the first attempt"
+              + " failed.");
+
+  static final Setting<Integer> RETRY_MAX =
+      declare(
+          "retry.max",
+          Kind.whole(1, RetrySchedule.MOST_RETRIES),
+          "11",
+          "How many retries follow the first attempt. The last one's slot is the deadline.");
+
+  static final Setting<Duration> DELIVERY_TIMEOUT =
+      declare(
+          "delivery.timeout",
+          Kind.duration("10ms", "10m"),
+          "5s",
+          "The time that one attempt may take, from name lookup to the end of the answer's"
+              + " headers.");
+
+  static final Setting<Integer> DELIVERY_IN_FLIGHT =
+      declare(
+          "delivery.in-flight",
+          Kind.whole(1, 1_024),
+          "32",
+          "Attempts under way to one endpoint at once.");
+
+  static final Setting<Integer> CIRCUIT_MIN_ATTEMPTS =
+      declare(
+          "circuit.min-attempts",
+          Kind.whole(0, 1_000_000),
+          "100",
+          "The failure rate counts once more than this many attempts are counted.");
+
+  static final Setting<Integer> CIRCUIT_FAILURE_RATE =
+      declare(
+          "circuit.failure-rate",
+          Kind.rate(),
+          "0.70",
+          "An endpoint is disabled when more than this share of its attempts fails. 1 turns the"
+              + " rule off.");
+
+  static final Setting<Integer> CIRCUIT_WINDOW =
+      declare(
+          "circuit.window",
+          Kind.whole(2, 1_000_000),
+          "1000",
+          "How many attempts the failure rate looks back at.");
+
+  static final Setting<Integer> CIRCUIT_DISABLE_AFTER =
+      declare(
+          "circuit.disable-after",
+          Kind.whole(1, 1_000_000_000),
+          "2000",
+          "Consecutive failures that disable an endpoint.");
+
+  static final Setting<Duration> CIRCUIT_FREEZE_SILENCE =
+      declare(
+          "circuit.freeze-silence",
+          Kind.duration("0s", "3650d"),
+          "72h",
+          "An endpoint with more than circuit.disable-after consecutive failures is frozen when its"
+              + " last success is longer ago than this.");
+
+  static final Setting<Integer> CIRCUIT_FREEZE_AT =
+      declare(
+          "circuit.freeze-at",
+          Kind.whole(1, 1_000_000_000),
+          "50000",
+          "Consecutive failures that freeze an endpoint in any case.");
+
+  static final Setting<Duration> CIRCUIT_PROBE_EVERY =
+      declare(
+          "circuit.probe-every",
+          Kind.duration("10ms", "7d"),
+          "10m",
+          "The time from the end of one probe of a disabled endpoint to the next.");
+
+  static final Setting<Recovery> RECOVERY =
+      declare(
+          "recovery",
+          Kind.choice(Recovery.class),
+          "drain",
+          "What happens to waiting messages when their endpoint becomes enabled: drain sends them"
+              + " at once, schedule keeps their slots.");
+
+  static final Setting<Integer> MESSAGE_MAX_BYTES =
+      declare(
+          "message.max-bytes",
+          Kind.bytes("1KB", "8MB"),
+          "1048576",
+          "How large data and previous of an event may be together.");
+
+  static final Setting<Duration> RETENTION =
+      declare(
+          "retention",
+          Kind.duration("1h", "3650d"),
+          "30d",
+          "How long finished events are kept. Checked, but nothing is deleted yet.");
+
+  static final Setting<List<String>> EGRESS_ALLOW =
+      declare(
+          "egress.allow",
+          Kind.addressRanges(),
+          "",
+          "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
+              + " try things out on this machine.");
+
+  /** Variables that begin like settings and are read by the launcher instead. */
+  static final Map<String, String> LAUNCHER_VARIABLES =
+      Map.of("HOLDFAST_JAVA_OPTS", "options for the Java virtual machine, such as -Xmx2g");
+
+  /**
+   * Where settings are given.
+   *
+   * @param file the settings file, if any
+   * @param environment all environment variables of the process
+   * @param assignments {@code KEY=VALUE} as on the command line, in order
+   * @param flags values given by a flag of their own, by the flag
+   */
+  record Sources(
+      @Nullable Path file,
+      Map<String, String> environment,
+      List<String> assignments,
+      Map<String, Flag> flags) {
+
+    /** A flag that stands for a setting. */
+    record Flag(Setting<?> setting, String value) {}
+  }
+
+  /** A value as it was given. */
+  private record Given(String text, String origin) {}
+
+  private final Map<String, Given> given;
+
+  private Settings(Map<String, Given> given) {
+    this.given = given;
+  }
+
+  private static <T> Setting<T> declare(
+      String key, Kind<T> kind, String defaultText, String description) {
+    Setting<T> setting = new Setting<>(key, kind, defaultText, description);
+    CATALOGUE.add(setting);
+    return setting;
+  }
+
+  /** Every setting, in the order that people should meet them. */
+  static List<Setting<?>> catalogue() {
+    return List.copyOf(CATALOGUE);
+  }
+
+  /** Reads and checks all sources. */
+  static Settings read(Sources sources) throws InvalidSettings {
+    Reader reader = new Reader();
+    reader.readFile(sources.file());
+    reader.readEnvironment(sources.environment());
+    reader.readCommandLine(sources.assignments(), sources.flags());
+    Settings settings = new Settings(reader.given);
+    if (reader.problems.isEmpty()) {
+      settings.checkTogether(reader.problems);
+    }
+    if (!reader.problems.isEmpty()) {
+      throw new InvalidSettings(reader.problems);
+    }
+    return settings;
+  }
+
+  <T> T get(Setting<T> setting) {
+    Given value = given.get(setting.key());
+    try {
+      return setting.kind().read(value == null ? setting.defaultText() : value.text());
+    } catch (BadValue e) {
+      throw new IllegalStateException(setting.key() + " was checked before", e);
+    }
+  }
+
+  /** Where the value comes from, to follow "from". */
+  String origin(Setting<?> setting) {
+    Given value = given.get(setting.key());
+    return value == null ? "default" : value.origin();
+  }
+
+  RetrySchedule retrySchedule() {
+    return new RetrySchedule(get(RETRY_UNIT), get(RETRY_MAX));
+  }
+
+  EndpointHealth endpointHealth() {
+    return new EndpointHealth(
+        get(CIRCUIT_MIN_ATTEMPTS),
+        get(CIRCUIT_FAILURE_RATE),
+        get(CIRCUIT_WINDOW),
+        get(CIRCUIT_DISABLE_AFTER),
+        get(CIRCUIT_FREEZE_SILENCE),
+        get(CIRCUIT_FREEZE_AT),
+        get(CIRCUIT_PROBE_EVERY));
+  }
+
+  /** What the engine needs to know, in a process that may use {@code heapBytes} of memory. */
+  Options options(long heapBytes, String version) {
+    return new Options(
+        get(DATA),
+        retrySchedule(),
+        endpointHealth(),
+        get(RECOVERY),
+        Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT)),
+        get(DELIVERY_TIMEOUT),
+        get(EGRESS_ALLOW),
+        "Holdfast/" + version);
+  }
+
+  private void checkTogether(List<Problem> problems) {
+    if (get(CIRCUIT_MIN_ATTEMPTS) >= get(CIRCUIT_WINDOW)) {
+      problems.add(
+          new Problem(
+              CIRCUIT_MIN_ATTEMPTS.key(),
+              origin(CIRCUIT_MIN_ATTEMPTS),
+              "is %d, but must be less than circuit.window, which is %d (%s): so many attempts are never counted, and the failure rate would never matter"
+                  .formatted(
+                      get(CIRCUIT_MIN_ATTEMPTS), get(CIRCUIT_WINDOW), origin(CIRCUIT_WINDOW))));
+    }
+  }
+
+  /** Gathers values and problems from one source after the other. */
+  private static final class Reader {
+    private final Map<String, Setting<?>> settings =
+        CATALOGUE.stream().collect(Collectors.toMap(Setting::key, Function.identity()));
+    private final Map<String, Setting<?>> variables =
+        CATALOGUE.stream().collect(Collectors.toMap(Setting::variable, Function.identity()));
+    private final Map<String, Given> given = new HashMap<>();
+    private final List<Problem> problems = new ArrayList<>();
+
+    void readFile(@Nullable Path file) {
+      if (file == null) {
+        return;
+      }
+      List<ConfigFile.Entry> entries;
+      try {
+        entries = ConfigFile.read(file);
+      } catch (BadValue e) {
+        problems.add(new Problem(shown(file.toString()), "--config", "the file " + e.what()));
+        return;
+      }
+      Map<String, Integer> lines = new HashMap<>();
+      for (ConfigFile.Entry entry : entries) {
+        String origin = shown(file.toString()) + ", line " + entry.line();
+        Integer before = lines.putIfAbsent(entry.key(), entry.line());
+        if (before != null) {
+          problems.add(
+              new Problem(shown(entry.key()), origin, "stands in line " + before + " too"));
+        }
+        take(settings, entry.key(), entry.value(), origin);
+      }
+    }
+
+    void readEnvironment(Map<String, String> environment) {
+      new TreeMap<>(environment)
+          .forEach(
+              (variable, value) -> {
+                if (variable.startsWith(Setting.VARIABLE_PREFIX)
+                    && !LAUNCHER_VARIABLES.containsKey(variable)) {
+                  take(variables, variable, value.strip(), "environment");
+                }
+              });
+    }
+
+    void readCommandLine(List<String> assignments, Map<String, Sources.Flag> flags) {
+      Set<String> seen = new HashSet<>();
+      new TreeMap<>(flags)
+          .forEach(
+              (name, flag) -> {
+                seen.add(flag.setting().key());
+                take(settings, flag.setting().key(), flag.value().strip(), name);
+              });
+      for (int i = 0; i < assignments.size(); i++) {
+        String assignment = assignments.get(i);
+        int equals = assignment.indexOf('=');
+        if (equals < 0) {
+          // It may be a secret with a slip before it, so it is not shown.
+          problems.add(
+              new Problem(
+                  "--set", "number " + (i + 1) + " of them", "has no =; it takes KEY=VALUE"));
+          continue;
+        }
+        String key = assignment.substring(0, equals).strip();
+        if (!seen.add(key)) {
+          problems.add(
+              new Problem(shown(key), "--set", "is given more than once on the command line"));
+        }
+        take(settings, key, assignment.substring(equals + 1).strip(), "--set");
+      }
+    }
+
+    private void take(Map<String, Setting<?>> known, String name, String text, String origin) {
+      Setting<?> setting = known.get(name);
+      if (setting == null) {
+        problems.add(
+            new Problem(
+                shown(name),
+                origin,
+                "there is no such setting"
+                    + NearMiss.among(known.keySet().stream().sorted().toList(), name)
+                        .map(meant -> "; did you mean " + meant + "?")
+                        .orElse("")));
+        return;
+      }
+      try {
+        setting.kind().read(text);
+      } catch (BadValue e) {
+        problems.add(new Problem(name, origin, describe(setting, text, e)));
+      }
+      given.put(setting.key(), new Given(text, origin.equals("environment") ? name : origin));
+    }
+
+    private static String describe(Setting<?> setting, String text, BadValue bad) {
+      StringBuilder problem = new StringBuilder();
+      problem.append(setting.kind().isSecret() ? "its value" : '"' + shown(text) + '"');
+      problem.append(' ').append(bad.what());
+      problem.append("; allowed is ").append(setting.kind().allowed());
+      if (bad.suggestion() != null && !setting.kind().isSecret()) {
+        problem.append("; did you mean ").append(shown(bad.suggestion())).append('?');
+      }
+      return problem.toString();
+    }
+
+    private static String shown(String text) {
+      return Printable.text(text, 80);
+    }
+  }
+}
