@@ -9,6 +9,8 @@ import java.util.Optional;
 public interface Authenticator {
 
   /**
+   * Finds the one that a key belongs to, if anybody.
+   *
    * @param sha256OfKey only the hash of a key is ever passed on or kept
    */
   Optional<Principal> authenticate(byte[] sha256OfKey);

@@ -6,7 +6,6 @@ import io.vertx.core.http.HttpConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Connections {
   private final Context context;
   private final ApiLimits limits;
-  private final Map<HttpConnection, Peer> peers = new IdentityHashMap<>();
+  private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
   private long heldBytes;
 
   Connections(Context context, ApiLimits limits) {

@@ -15,15 +15,21 @@ final class Cursor {
 
   /** The lists that have cursors. */
   enum List {
-    SUBSCRIPTIONS,
-    ENDPOINTS,
-    MESSAGES
+    SUBSCRIPTIONS('s'),
+    ENDPOINTS('e'),
+    MESSAGES('m');
+
+    private final byte letter;
+
+    List(char letter) {
+      this.letter = (byte) letter;
+    }
   }
 
   private Cursor() {}
 
   static String text(List list, long before) {
-    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put((byte) list.ordinal()).putLong(before);
+    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put(list.letter).putLong(before);
     bytes.putInt(check(bytes.array()));
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
   }
@@ -33,7 +39,7 @@ final class Cursor {
       try {
         byte[] bytes = Base64.getUrlDecoder().decode(text);
         if (bytes.length == LENGTH
-            && bytes[0] == list.ordinal()
+            && bytes[0] == list.letter
             && ByteBuffer.wrap(bytes).getInt(1 + Long.BYTES) == check(bytes)) {
           return ByteBuffer.wrap(bytes).getLong(1);
         }

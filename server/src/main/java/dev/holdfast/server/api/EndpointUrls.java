@@ -5,7 +5,8 @@ package dev.holdfast.server.api;
 public interface EndpointUrls {
 
   /**
-   * @return the URL in its normal form
+   * Brings a URL into its normal form.
+   *
    * @throws IllegalArgumentException when it cannot be an endpoint's; the message says why and what
    *     to do, and is shown to the caller
    */

@@ -415,7 +415,7 @@ final class Exchange {
     }
     if (content == null) {
       response.end();
-    } else if (request.method() == HttpMethod.HEAD) {
+    } else if (request.method().equals(HttpMethod.HEAD)) {
       response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
       response.end();
     } else {
