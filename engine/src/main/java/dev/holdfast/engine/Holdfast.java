@@ -68,7 +68,7 @@ public final class Holdfast {
     Context context = ((VertxInternal) vertx).createEventLoopContext();
     HttpSender sender =
         new HttpSender(
-            vertx,
+            context,
             AddressGuard.allowing(options.egressAllow()),
             options.timeout(),
             options.limits().inFlight(),

@@ -13,10 +13,12 @@ import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.HttpSender;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -29,11 +31,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns the {@link Loop} on one event loop: gathers what has happened, steps, and carries out what the
- * loop wants done.
+ * Turns the {@link Loop} on one event loop: gathers what has happened, steps, and carries out what
+ * the loop wants done.
  *
- * <p>All that happens during one round of the event loop is one step, so that a busy process takes few
- * and large steps.
+ * <p>All that happens during one round of the event loop is one step, so that a busy process takes
+ * few and large steps.
  */
 final class LoopRunner {
   private static final Logger log = LoggerFactory.getLogger(LoopRunner.class);
@@ -41,6 +43,7 @@ final class LoopRunner {
 
   private final Loop loop;
   private final World world;
+  private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
   private List<Input> inputs = new ArrayList<>();
   private List<Input> stepping = new ArrayList<>();
@@ -52,6 +55,7 @@ final class LoopRunner {
   LoopRunner(Loop loop, World world) {
     this.loop = loop;
     this.world = world;
+    this.eventLoop = ((ContextInternal) world.context()).nettyEventLoop();
   }
 
   /** What the loop's effects act on. */
@@ -93,12 +97,13 @@ final class LoopRunner {
             () -> {
               world.committer().close();
               world.readers().close();
-              return world.sender().close();
+              world.sender().close();
+              return Future.succeededFuture();
             });
   }
 
   private void onContext(Runnable task) {
-    if (Vertx.currentContext() == world.context()) {
+    if (eventLoop.inEventLoop()) {
       task.run();
     } else {
       world.context().runOnContext(_ -> task.run());
@@ -174,8 +179,7 @@ final class LoopRunner {
   private void committed(Input ended) {
     if (ended instanceof Input.CommitFailed failed) {
       switch (failed.kind()) {
-        case BROKEN ->
-            onContext(() -> breakDown(new IllegalStateException(failed.detail())));
+        case BROKEN -> onContext(() -> breakDown(new IllegalStateException(failed.detail())));
         case FULL ->
             log.warn("store.full detail=\"{}\" next=\"trying again in a second\"", failed.detail());
         case REFUSED ->
@@ -197,7 +201,8 @@ final class LoopRunner {
                   () -> world.store().events(events.ids()),
                   (List<Event> found) -> put(new Input.EventsLoaded(events, found)),
                   failure -> loadFailed(load, failure));
-      case Load.Due due -> fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
+      case Load.Due due ->
+          fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
       case Load.Pending pending ->
           fetchMessages(load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->

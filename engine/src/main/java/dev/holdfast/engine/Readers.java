@@ -7,14 +7,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Threads that read from the store. They are platform threads: the store's driver is native code and
- * would pin a virtual one.
+ * Threads that read from the store. They are platform threads: the store's driver is native code
+ * and would pin a virtual one.
  */
 final class Readers {
   private final ExecutorService threads;
 
   Readers(String name, int count) {
-    threads = Executors.newFixedThreadPool(count, Thread.ofPlatform().name(name + "-", 1).factory());
+    threads =
+        Executors.newFixedThreadPool(count, Thread.ofPlatform().name(name + "-", 1).factory());
   }
 
   /** A read of the store. */

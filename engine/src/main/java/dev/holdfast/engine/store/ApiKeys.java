@@ -2,10 +2,13 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey.Role;
+import java.nio.ByteBuffer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +57,24 @@ public final class ApiKeys {
         });
   }
 
+  /** Every key, by its SHA-256. */
+  public Map<ByteBuffer, ApiKey> all() throws StoreException {
+    return reader.read("reading the keys", ApiKeys::all);
+  }
+
+  private static Map<ByteBuffer, ApiKey> all(Reader.Statements connection) throws SQLException {
+    Map<ByteBuffer, ApiKey> keys = new HashMap<>();
+    try (ResultSet row =
+        connection
+            .prepare("SELECT id, name, role, tenant, created_at, hash FROM api_keys")
+            .executeQuery()) {
+      while (row.next()) {
+        keys.put(ByteBuffer.wrap(row.getBytes(6)), key(row));
+      }
+    }
+    return keys;
+  }
+
   public Optional<ApiKey> find(byte[] sha256) throws StoreException {
     return reader.read("finding a key", connection -> find(connection, sha256));
   }
@@ -65,15 +86,16 @@ public final class ApiKeys {
             "SELECT id, name, role, tenant, created_at FROM api_keys WHERE hash = ?");
     statement.setBytes(1, sha256);
     try (ResultSet row = statement.executeQuery()) {
-      return row.next()
-          ? Optional.of(
-              new ApiKey(
-                  row.getLong(1),
-                  row.getString(2),
-                  Role.valueOf(row.getString(3)),
-                  row.getString(4),
-                  Rows.instant(row.getLong(5))))
-          : Optional.empty();
+      return row.next() ? Optional.of(key(row)) : Optional.empty();
     }
+  }
+
+  private static ApiKey key(ResultSet row) throws SQLException {
+    return new ApiKey(
+        row.getLong(1),
+        row.getString(2),
+        Role.valueOf(row.getString(3)),
+        row.getString(4),
+        Rows.instant(row.getLong(5)));
   }
 }
