@@ -33,15 +33,13 @@ class EventReaderTest {
   }
 
   private Problem refused(byte[] body) {
-    Refusal refusal =
-        catchThrowableOfType(Refusal.class, () -> reader.event(body, null));
+    Refusal refusal = catchThrowableOfType(Refusal.class, () -> reader.event(body, null));
     assertThat(refusal).as(new String(body, StandardCharsets.UTF_8)).isNotNull();
     return refusal.problem();
   }
 
   private Problem refusedBatch(String body) {
-    Refusal refusal =
-        catchThrowableOfType(Refusal.class, () -> reader.batch(bytes(body), null));
+    Refusal refusal = catchThrowableOfType(Refusal.class, () -> reader.batch(bytes(body), null));
     assertThat(refusal).as(body).isNotNull();
     return refusal.problem();
   }
@@ -122,8 +120,17 @@ class EventReaderTest {
         String padded = before + value + after;
         String last = "{\"type\":\"t\",\"data\":" + padded + "}";
         String first = "{\"data\":" + padded + ",\"type\":\"t\"}";
-        String second = "{\"data\":" + padded + "," + after + "\"previous\":" + padded
-            + ",\"type\":\"t\"" + after + "}" + after;
+        String second =
+            "{\"data\":"
+                + padded
+                + ","
+                + after
+                + "\"previous\":"
+                + padded
+                + ",\"type\":\"t\""
+                + after
+                + "}"
+                + after;
         assertThat(text(read(last).data())).isEqualTo(value);
         assertThat(text(read(first).data())).isEqualTo(value);
         assertThat(text(read(second).data())).isEqualTo(value);
@@ -145,9 +152,24 @@ class EventReaderTest {
       String data = randomValue(random, 0);
       String previous = randomValue(random, 0);
       String body =
-          space(random) + "{" + space(random) + "\"data\"" + space(random) + ":" + space(random)
-              + data + space(random) + "," + space(random) + "\"type\":\"t\"," + space(random)
-              + "\"previous\":" + previous + space(random) + "}" + space(random);
+          space(random)
+              + "{"
+              + space(random)
+              + "\"data\""
+              + space(random)
+              + ":"
+              + space(random)
+              + data
+              + space(random)
+              + ","
+              + space(random)
+              + "\"type\":\"t\","
+              + space(random)
+              + "\"previous\":"
+              + previous
+              + space(random)
+              + "}"
+              + space(random);
       NewEvent event = read(body);
       assertThat(text(event.data())).as("seed %d: %s", seed, body).isEqualTo(data);
       assertThat(event.previous()).as("seed %d: %s", seed, body).isEqualTo(bytes(previous));
