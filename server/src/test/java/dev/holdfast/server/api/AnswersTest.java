@@ -1,0 +1,248 @@
+package dev.holdfast.server.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
+import dev.holdfast.core.path.Answer.Refused.Why;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
+
+/** What each answer of the engine becomes for the caller. */
+class AnswersTest {
+  private static final String EVENT = "{\"type\":\"order.paid\",\"data\":{\"n\":1}}";
+  private static final String BATCH = "{\"events\":[" + EVENT + "," + EVENT + "]}";
+  private static final String RETRY = "/v1/messages/msg_0000000000001/retry";
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeEngine engine = new FakeEngine(vertx);
+  private final TestServer server;
+
+  AnswersTest() throws IOException {
+    server = TestServer.start(engine, ApiLimits.defaults());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  @Test
+  void an_event_that_was_accepted_before_is_200_with_the_first_result() throws Exception {
+    engine.answer = _ -> new Answer.Accepted(List.of(new Receipt(1, "mine", 3, true)));
+    Reply reply = server.post("/v1/events", EVENT);
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.text()).isEqualTo("{\"id\":\"mine\",\"messages\":3}");
+  }
+
+  @Test
+  void a_batch_is_202_unless_all_of_it_was_accepted_before() throws Exception {
+    Receipt first = new Receipt(1, "mine", 3, true);
+    Receipt second = new Receipt(2, "evt_2", 0, false);
+    engine.answer = _ -> new Answer.Accepted(List.of(first, second));
+    Reply reply = server.post("/v1/events/batch", BATCH);
+    assertThat(reply.status()).isEqualTo(202);
+    assertThat(reply.text())
+        .isEqualTo(
+            "{\"events\":[{\"id\":\"mine\",\"messages\":3},{\"id\":\"evt_2\",\"messages\":0}]}");
+    engine.answer = _ -> new Answer.Accepted(List.of(first, first));
+    assertThat(server.post("/v1/events/batch", BATCH).status()).isEqualTo(200);
+  }
+
+  @Test
+  void an_id_with_quotes_is_escaped_in_the_answer() throws Exception {
+    Reply reply = server.post("/v1/events", "{\"type\":\"t\",\"data\":1,\"id\":\"a\\\"b\\\\c\"}");
+    assertThat(reply.json().get("id").asString()).isEqualTo("a\"b\\c");
+  }
+
+  @Test
+  void a_conflict_is_409_and_names_the_event() throws Exception {
+    engine.answer = _ -> new Answer.Conflict(0);
+    Reply one = server.post("/v1/events", EVENT);
+    assertThat(one.status()).isEqualTo(409);
+    assertThat(one.json().get("field").asString()).isEqualTo("id");
+    assertThat(one.json().has("index")).isFalse();
+    engine.answer = _ -> new Answer.Conflict(1);
+    Reply batch = server.post("/v1/events/batch", BATCH);
+    assertThat(batch.status()).isEqualTo(409);
+    assertThat(batch.json().get("field").asString()).isEqualTo("events[1].id");
+    assertThat(batch.json().get("index").asInt()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "OVERLOADED, 429, true",
+    "STORE_FULL, 503, true",
+    "STOPPING, 503, true",
+    "NOT_STORABLE, 422, false",
+  })
+  void a_refusal_says_what_to_do(Why why, int status, boolean retryAfter) throws Exception {
+    engine.answer = _ -> new Answer.Refused(why);
+    for (Reply reply :
+        List.of(
+            server.post("/v1/events", EVENT),
+            server.post("/v1/events/batch", BATCH),
+            server.post("/v1/subscriptions", "{\"url\":\"http://x/\",\"types\":[\"*\"]}"),
+            server.delete("/v1/subscriptions/sub_0000000000001"),
+            server.post("/v1/endpoints/ep_0000000000001/enable", ""),
+            server.post(RETRY, ""))) {
+      assertThat(reply.status()).isEqualTo(status);
+      assertThat(reply.header("retry-after").isPresent()).isEqualTo(retryAfter);
+      assertThat(reply.header("content-type")).contains("application/problem+json");
+      assertThat(reply.json().get("detail").asString()).isNotBlank();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "FINISHED, /v1/replays",
+    "ENDPOINT_FROZEN, frozen",
+    "BEING_SENT, being sent",
+  })
+  void a_message_that_cannot_be_retried_is_409(Obstacle obstacle, String word) throws Exception {
+    engine.answer = _ -> new Answer.NotRetryable(obstacle);
+    Reply reply = server.post(RETRY, "");
+    assertThat(reply.status()).isEqualTo(409);
+    assertThat(reply.json().get("detail").asString()).contains(word);
+  }
+
+  @Test
+  void a_retry_is_202() throws Exception {
+    engine.answer = _ -> new Answer.RetryStarted();
+    Reply reply = server.post(RETRY, "");
+    assertThat(reply.status()).isEqualTo(202);
+    assertThat(reply.json().get("id").asString()).isEqualTo("msg_0000000000001");
+    assertThat(engine.asked).containsExactly(new Request.RetryNow("default", 1));
+  }
+
+  @Test
+  void an_unknown_id_and_a_malformed_one_get_the_same_404() throws Exception {
+    engine.view = FakeView::new;
+    String unknown = server.get("/v1/endpoints/ep_0000000000001").text();
+    for (Reply reply :
+        List.of(
+            server.get("/v1/endpoints/ep_0000000000001"),
+            server.get("/v1/endpoints/ep_1"),
+            server.get("/v1/endpoints/..."),
+            server.get("/v1/endpoints/msg_0000000000001"),
+            server.get("/v1/endpoints/%00"),
+            server.get("/v1/endpoints/ep_0000000000001/changes"),
+            server.get("/v1/subscriptions/sub_0000000000001"),
+            server.get("/v1/subscriptions/sub"),
+            server.delete("/v1/subscriptions/sub_0000000000001"),
+            server.delete("/v1/subscriptions/x"),
+            server.post("/v1/endpoints/ep_0000000000001/freeze", ""),
+            server.post("/v1/endpoints/x/freeze", ""),
+            server.post(RETRY, ""),
+            server.post("/v1/messages/x/retry", ""),
+            server.get("/v1/events/evt_x"),
+            server.get("/v1/events/%C3%A9"),
+            server.get("/v1/messages/x"))) {
+      assertThat(reply.status()).isEqualTo(404);
+      assertThat(reply.text()).isEqualTo(unknown);
+    }
+  }
+
+  @Test
+  void a_failure_of_ours_is_logged_once_and_answered_with_a_reference_only() throws Exception {
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(Exchange.class);
+    logged.start();
+    logger.addAppender(logged);
+    try {
+      engine.answer =
+          _ -> {
+            throw new IllegalStateException("a secret detail");
+          };
+      Reply reply = server.post("/v1/events", EVENT);
+      assertThat(reply.status()).isEqualTo(500);
+      assertThat(reply.text()).doesNotContain("secret").doesNotContain("Exception");
+      String reference = reply.json().get("reference").asString();
+      assertThat(logged.list).hasSize(1);
+      assertThat(logged.list.getFirst().getFormattedMessage())
+          .startsWith("api.failed")
+          .contains(reference)
+          .contains("POST /v1/events");
+    } finally {
+      logger.detachAppender(logged);
+    }
+    engine.answer = engine::accept;
+    assertThat(server.post("/v1/events", EVENT).status()).isEqualTo(202);
+  }
+
+  @Test
+  void an_answer_that_does_not_belong_to_the_request_is_our_failure() throws Exception {
+    engine.answer = _ -> new Answer.RetryStarted();
+    assertThat(server.post("/v1/events", EVENT).status()).isEqualTo(500);
+    engine.answer = _ -> new Answer.Conflict(0);
+    assertThat(server.post(RETRY, "").status()).isEqualTo(500);
+  }
+
+  @Test
+  void a_store_that_does_not_answer_is_503() throws Exception {
+    engine.history =
+        () -> {
+          throw new StoreException(
+              StoreException.Kind.REFUSED, "too slow", new IOException("too slow"));
+        };
+    for (String path : List.of("/v1/messages", "/v1/messages/msg_0000000000001", "/v1/events/x")) {
+      Reply reply = server.get(path);
+      assertThat(reply.status()).isEqualTo(503);
+      assertThat(reply.header("retry-after")).isPresent();
+      assertThat(reply.json().get("reference").asString()).isNotBlank();
+    }
+  }
+
+  @Test
+  void ready_means_that_the_engine_answers() throws Exception {
+    engine.view = FakeView::new;
+    assertThat(server.get("/health/ready").status()).isEqualTo(200);
+    engine.view =
+        () -> {
+          throw new IllegalStateException("gone");
+        };
+    Reply reply = server.get("/health/ready");
+    assertThat(reply.status()).isEqualTo(503);
+    assertThat(server.get("/health/live").status()).isEqualTo(200);
+  }
+
+  @Test
+  void metrics_show_the_gauges_without_endpoints_or_tenants() throws Exception {
+    engine.view = FakeView::new;
+    Reply reply = server.get("/metrics");
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.header("content-type").orElse("")).startsWith("text/plain");
+    assertThat(reply.text().lines())
+        .contains(
+            "holdfast_messages_unfinished{status=\"pending\"} 1.0",
+            "holdfast_messages_unfinished{status=\"waiting\"} 2.0",
+            "holdfast_messages_unfinished{status=\"parked\"} 3.0",
+            "holdfast_attempts_in_flight 4.0",
+            "holdfast_endpoints{state=\"enabled\"} 11.0",
+            "holdfast_endpoints{state=\"disabled\"} 12.0",
+            "holdfast_endpoints{state=\"frozen\"} 13.0",
+            "holdfast_subscriptions 14.0",
+            "holdfast_events_accepted_total 15.0",
+            "holdfast_messages_accepted_total 16.0",
+            "holdfast_messages_finished_total{status=\"delivered\"} 17.0",
+            "holdfast_messages_finished_total{status=\"dropped\"} 18.0",
+            "holdfast_attempts_total{outcome=\"success\"} 19.0",
+            "holdfast_attempts_total{outcome=\"failure\"} 20.0",
+            "holdfast_requests_refused_total 21.0");
+    assertThat(reply.text()).doesNotContain("endpoint=").doesNotContain("tenant=");
+  }
+}

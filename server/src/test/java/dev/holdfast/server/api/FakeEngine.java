@@ -1,0 +1,105 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.engine.Holdfast;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine that does what a test tells it, for what a real one cannot be brought to do at will:
+ * refuse, fail, hang.
+ */
+final class FakeEngine implements Engine {
+  private final Context context;
+  private final AtomicInteger ids = new AtomicInteger();
+
+  /** What was asked, in order. */
+  final List<Request> asked = new CopyOnWriteArrayList<>();
+
+  /** What requests are answered with; no answer when absent. */
+  volatile Function<Request, @Nullable Answer> answer = this::accept;
+
+  volatile Callable<View> view =
+      () -> {
+        throw new IllegalStateException("nothing to look at");
+      };
+
+  volatile Callable<History> history =
+      () -> {
+        throw new IllegalStateException("nothing to read");
+      };
+
+  FakeEngine(Vertx vertx) {
+    this.context = vertx.getOrCreateContext();
+  }
+
+  /** Accepts every event. */
+  Answer accept(Request request) {
+    if (request instanceof Request.Submit submit) {
+      return new Answer.Accepted(
+          submit.events().stream()
+              .map(
+                  event -> {
+                    String id = event.callerId();
+                    int number = ids.incrementAndGet();
+                    return new Receipt(number, id == null ? "evt_" + number : id, 1, false);
+                  })
+              .toList());
+    }
+    return new Answer.NotFound();
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  @Override
+  public void ask(Request request, Consumer<Answer> replyTo) {
+    asked.add(request);
+    Answer given = answer.apply(request);
+    if (given != null) {
+      context.runOnContext(_ -> replyTo.accept(given));
+    }
+  }
+
+  @Override
+  public <T> Future<T> look(Function<View, T> question) {
+    return onContext(() -> question.apply(view.call()));
+  }
+
+  @Override
+  public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
+    return onContext(() -> question.ask(history.call()));
+  }
+
+  private <T> Future<T> onContext(Question<T> question) {
+    Promise<T> promise = Promise.promise();
+    context.runOnContext(
+        _ -> {
+          try {
+            promise.complete(question.ask());
+          } catch (Exception e) {
+            promise.fail(e);
+          }
+        });
+    return promise.future();
+  }
+
+  private interface Question<T> {
+    T ask() throws Exception;
+  }
+}

@@ -1,0 +1,154 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.server.api.Principal.Role;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A server under test, and a client that speaks to it from outside. */
+final class TestServer implements AutoCloseable {
+  static final String ADMIN_KEY = "admin-key";
+  static final String VIEWER_KEY = "viewer-key";
+  static final String OPERATOR_KEY = "operator-key";
+  static final String PUBLISHER_KEY = "publisher-key";
+  static final String ACME_KEY = "acme-key";
+
+  private static final JsonMapper MAPPER = new JsonMapper();
+  private static final Map<String, Principal> PRINCIPALS =
+      Map.of(
+          hash(ADMIN_KEY), new Principal(null, Role.ADMIN),
+          hash(VIEWER_KEY), new Principal(null, Role.VIEWER),
+          hash(OPERATOR_KEY), new Principal(null, Role.OPERATOR),
+          hash(PUBLISHER_KEY), new Principal(null, Role.PUBLISHER),
+          hash(ACME_KEY), new Principal("acme", Role.ADMIN));
+
+  final ApiServer api;
+  private final HttpClient client =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+  /** What came back. */
+  record Reply(int status, HttpResponse<byte[]> response, String text) {
+    JsonNode json() {
+      return MAPPER.readTree(text);
+    }
+
+    Optional<String> header(String name) {
+      return response.headers().firstValue(name);
+    }
+  }
+
+  private TestServer(ApiServer api) {
+    this.api = api;
+  }
+
+  static TestServer start(Engine engine, ApiLimits limits) throws IOException {
+    return new TestServer(
+        ApiServer.start(
+            engine,
+            new ApiServer.Options(
+                "127.0.0.1",
+                0,
+                limits,
+                new RetrySchedule(Duration.ofMillis(84_800), 11),
+                TestServer::normalised,
+                hash -> Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(hash))),
+                new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
+  }
+
+  private static String normalised(String url) {
+    if (!url.startsWith("http://") && !url.startsWith("https://")) {
+      throw new IllegalArgumentException("Give a URL that begins with http:// or https://.");
+    }
+    return url;
+  }
+
+  private static String hash(String key) {
+    try {
+      return HexFormat.of()
+          .formatHex(
+              MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  int port() {
+    return api.port();
+  }
+
+  Reply get(String path, String... headers) throws IOException, InterruptedException {
+    return send("GET", path, new byte[0], headers);
+  }
+
+  Reply delete(String path) throws IOException, InterruptedException {
+    return send("DELETE", path, new byte[0]);
+  }
+
+  Reply post(String path, String body, String... headers) throws IOException, InterruptedException {
+    return send("POST", path, body.getBytes(StandardCharsets.UTF_8), headers);
+  }
+
+  /** Sends as the admin, with JSON, unless the headers say otherwise. */
+  Reply send(String method, String path, byte[] body, String... headers)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
+            .timeout(Duration.ofSeconds(30))
+            .method(
+                method,
+                body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
+            .header("Authorization", "Bearer " + ADMIN_KEY);
+    if (body.length > 0) {
+      request.header("Content-Type", "application/json");
+    }
+    for (int i = 0; i < headers.length; i += 2) {
+      request.setHeader(headers[i], headers[i + 1]);
+    }
+    HttpResponse<byte[]> response = client.send(request.build(), BodyHandlers.ofByteArray());
+    return new Reply(
+        response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));
+  }
+
+  /** Sends without an Authorization header. */
+  Reply sendKeyless(String method, String path, byte[] body)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
+            .timeout(Duration.ofSeconds(30))
+            .method(
+                method,
+                body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
+            .header("Content-Type", "application/json")
+            .build();
+    HttpResponse<byte[]> response = client.send(request, BodyHandlers.ofByteArray());
+    return new Reply(
+        response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    try {
+      api.stop().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new IllegalStateException("the server did not stop", e);
+    }
+  }
+}
