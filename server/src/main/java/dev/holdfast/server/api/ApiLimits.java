@@ -1,0 +1,95 @@
+package dev.holdfast.server.api;
+
+import java.time.Duration;
+
+/**
+ * How much of everything the HTTP interface takes. The components can be set; the constants are
+ * part of the contract.
+ *
+ * @param messageBytes what {@code data} and {@code previous} of one event may have together
+ * @param receivingBytes bodies held over all connections, from their first byte to their answer;
+ *     beyond it requests are refused
+ * @param connections connections open at once; further ones are closed
+ * @param requestTime within which a request must have arrived in full
+ * @param idleTime for which a connection may stay open without a request, and within which an
+ *     answer must have been taken
+ * @param answerTime after which the caller is told that nothing is known about its request yet
+ */
+public record ApiLimits(
+    int messageBytes,
+    long receivingBytes,
+    int connections,
+    Duration requestTime,
+    Duration idleTime,
+    Duration answerTime) {
+
+  static final int BATCH_EVENTS = 1_000;
+  static final int BATCH_BYTES = 16 << 20;
+
+  /** What a request with one event may have beyond {@code data} and {@code previous}. */
+  static final int EVENT_OVERHEAD_BYTES = 64 << 10;
+
+  static final int SUBSCRIPTION_BYTES = 64 << 10;
+
+  /** For calls that need no body: room for an empty JSON object and some white space. */
+  static final int ACTION_BYTES = 1 << 10;
+
+  /** Bodies up to this size are parsed on the event loop, larger ones on a thread of their own. */
+  static final int INLINE_PARSE_BYTES = 256 << 10;
+
+  /** Lists up to this length are written on the event loop. */
+  static final int INLINE_WRITE_ITEMS = 50;
+
+  /** Levels of arrays and objects inside {@code data} or {@code previous}. */
+  static final int NESTING = 500;
+
+  static final int TYPE_CHARS = 256;
+  static final int SUBJECT_CHARS = 256;
+  static final int ID_CHARS = 256;
+  static final int URL_CHARS = 2_048;
+  static final int SUBSCRIPTION_TYPES = 100;
+  static final int TENANT_CHARS = 64;
+  static final int KEY_CHARS = 512;
+  static final int CURSOR_CHARS = 64;
+
+  static final int LIST_ITEMS = 1_000;
+  static final int LIST_ITEMS_DEFAULT = 100;
+
+  static final int INITIAL_LINE_BYTES = 8 << 10;
+  static final int HEADER_BYTES = 16 << 10;
+
+  /** How much of a refused body is read and thrown away, so that its sender sees the answer. */
+  static final long LINGER_BYTES = 32L << 20;
+
+  static final Duration LINGER_TIME = Duration.ofSeconds(5);
+  static final Duration READY_TIME = Duration.ofSeconds(2);
+
+  public ApiLimits {
+    if (messageBytes < 1 || messageBytes > (1 << 30)) {
+      throw new IllegalArgumentException("message bytes must be 1 to 1 GiB: " + messageBytes);
+    }
+    if (receivingBytes < 1 || connections < 1) {
+      throw new IllegalArgumentException("limits must be positive");
+    }
+  }
+
+  /** The limits of the contract, with an eighth of the heap for bodies. */
+  public static ApiLimits defaults() {
+    long share = Runtime.getRuntime().maxMemory() / 8;
+    return new ApiLimits(
+        1 << 20,
+        Math.clamp(share, 32L << 20, 512L << 20),
+        10_000,
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(75),
+        Duration.ofSeconds(60));
+  }
+
+  public ApiLimits withMessageBytes(int bytes) {
+    return new ApiLimits(bytes, receivingBytes, connections, requestTime, idleTime, answerTime);
+  }
+
+  int eventRequestBytes() {
+    return messageBytes + EVENT_OVERHEAD_BYTES;
+  }
+}

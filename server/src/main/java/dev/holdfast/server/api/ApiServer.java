@@ -1,0 +1,172 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.Holdfast;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The HTTP interface of a running engine, on the engine's own event loop. */
+public final class ApiServer {
+  private static final Logger log = LoggerFactory.getLogger(ApiServer.class);
+
+  private static final int CHUNK_BYTES = 64 << 10;
+  private static final int ACCEPT_BACKLOG = 4_096;
+  private static final Duration START_TIME = Duration.ofSeconds(30);
+  private static final Duration STOP_TIME = Duration.ofSeconds(10);
+  private static final long SWEEPS_PER_LIMIT = 8;
+  private static final long SLOWEST_SWEEP_MILLIS = 1_000;
+
+  private final Context context;
+  private final AtomicBoolean stopping;
+  private final Metrics metrics;
+  private final HttpServer server;
+  private final long sweeper;
+
+  /**
+   * How the server is to run.
+   *
+   * @param port 0 for any free one
+   * @param schedule the engine's, to show when messages are given up
+   * @param metrics where all parts of the program register what they measure
+   */
+  public record Options(
+      String host,
+      int port,
+      ApiLimits limits,
+      RetrySchedule schedule,
+      EndpointUrls urls,
+      Authenticator authenticator,
+      PrometheusMeterRegistry metrics) {}
+
+  private ApiServer(
+      Context context, AtomicBoolean stopping, Metrics metrics, HttpServer server, long sweeper) {
+    this.context = context;
+    this.stopping = stopping;
+    this.metrics = metrics;
+    this.server = server;
+    this.sweeper = sweeper;
+  }
+
+  /** Starts serving. Blocks until connections are taken, so not to be called on an event loop. */
+  public static ApiServer start(Holdfast holdfast, Options options) throws IOException {
+    return start(Engine.of(holdfast), options);
+  }
+
+  static ApiServer start(Engine engine, Options options) throws IOException {
+    Promise<ApiServer> started = Promise.promise();
+    engine.context().runOnContext(_ -> listen(engine, options).onComplete(started));
+    try {
+      return started
+          .future()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(START_TIME.toSeconds(), TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IOException("cannot listen on " + options.host() + ":" + options.port(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while starting to listen", e);
+    }
+  }
+
+  private static Future<ApiServer> listen(Engine engine, Options options) {
+    Context context = engine.context();
+    Vertx vertx = context.owner();
+    ApiLimits limits = options.limits();
+    Connections connections = new Connections(context, limits);
+    Metrics metrics = new Metrics(options.metrics(), connections);
+    AtomicBoolean stopping = new AtomicBoolean();
+    List<Route> routes = new ArrayList<>();
+    routes.addAll(new EventsApi(engine, limits, options.schedule()).routes());
+    routes.addAll(new SubscriptionsApi(engine, options.urls()).routes());
+    routes.addAll(new EndpointsApi(engine).routes());
+    routes.addAll(new MessagesApi(engine, options.schedule()).routes());
+    routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
+    Intake intake =
+        new Intake(
+            new Router(routes),
+            new Authentication(options.authenticator()),
+            connections,
+            stopping::get);
+    HttpServer server =
+        vertx
+            .createHttpServer(httpOptions(options))
+            .connectionHandler(connections::opened)
+            .requestHandler(intake::handle)
+            .invalidRequestHandler(intake::handleInvalid)
+            .exceptionHandler(e -> log.debug("api.connection-failed", e));
+    long sweeper = vertx.setPeriodic(sweepMillis(limits), _ -> connections.sweep());
+    return server
+        .listen()
+        .map(listening -> new ApiServer(context, stopping, metrics, listening, sweeper))
+        .onFailure(
+            _ -> {
+              vertx.cancelTimer(sweeper);
+              metrics.close();
+            });
+  }
+
+  /**
+   * HTTP/1.1 without upgrades, so that a connection has one request at a time. Time limits are kept
+   * by {@link Connections}, which also bounds heads that come byte by byte.
+   */
+  private static HttpServerOptions httpOptions(Options options) {
+    return new HttpServerOptions()
+        .setHost(options.host())
+        .setPort(options.port())
+        .setAcceptBacklog(ACCEPT_BACKLOG)
+        .setHttp2ClearTextEnabled(false)
+        .setMaxInitialLineLength(ApiLimits.INITIAL_LINE_BYTES)
+        .setMaxHeaderSize(ApiLimits.HEADER_BYTES)
+        .setMaxChunkSize(CHUNK_BYTES);
+  }
+
+  private static long sweepMillis(ApiLimits limits) {
+    long shortest =
+        Math.min(
+            limits.requestTime().toMillis(),
+            Math.min(limits.idleTime().toMillis(), limits.answerTime().toMillis()));
+    return Math.clamp(shortest / SWEEPS_PER_LIMIT, 1, SLOWEST_SWEEP_MILLIS);
+  }
+
+  /** Where connections are taken. */
+  public int port() {
+    return server.actualPort();
+  }
+
+  /**
+   * Takes no more requests, gives those under way some time to be answered, and closes all
+   * connections. To be called before the engine is stopped.
+   */
+  public Future<Void> stop() {
+    Promise<Void> stopped = Promise.promise();
+    context.runOnContext(
+        _ -> {
+          stopping.set(true);
+          server
+              .shutdown(STOP_TIME)
+              .onComplete(
+                  result -> {
+                    context.owner().cancelTimer(sweeper);
+                    metrics.close();
+                    stopped.handle(result);
+                  });
+        });
+    return stopped.future();
+  }
+}

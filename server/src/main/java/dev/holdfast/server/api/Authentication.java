@@ -1,0 +1,95 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who sends a request, and for which tenant.
+ *
+ * <p>Only the hash of a key leaves this class, and no key is kept. Lives on the event loop.
+ */
+final class Authentication {
+  private static final CharSequence TENANT_HEADER = HttpHeaders.createOptimized("holdfast-tenant");
+  private static final String SCHEME = "Bearer ";
+  private static final String DEFAULT_TENANT = "default";
+
+  private final Authenticator authenticator;
+  private final MessageDigest sha256;
+
+  Authentication(Authenticator authenticator) {
+    this.authenticator = authenticator;
+    try {
+      this.sha256 = MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  /** The tenant that the request is for, if its key allows the access. */
+  String tenant(HttpServerRequest request, Access access) {
+    Principal principal = principal(request.headers().get(HttpHeaders.AUTHORIZATION));
+    if (!access.allows(principal.role())) {
+      throw Refusal.of(
+          Kind.NOT_ALLOWED,
+          "A key with the role "
+              + Json.kebab(principal.role())
+              + " may not do this. Use one with a role out of: "
+              + access.roles()
+              + ".");
+    }
+    return tenant(principal, request.headers().get(TENANT_HEADER));
+  }
+
+  private Principal principal(@Nullable String header) {
+    if (header != null
+        && header.length() <= SCHEME.length() + ApiLimits.KEY_CHARS
+        && header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+      byte[] key = header.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
+      Principal principal = authenticator.authenticate(sha256.digest(key)).orElse(null);
+      if (principal != null) {
+        return principal;
+      }
+    }
+    throw Refusal.of(
+        Kind.UNAUTHENTICATED, "Send the header \"Authorization: Bearer <key>\" with a valid key.");
+  }
+
+  private static String tenant(Principal principal, @Nullable String named) {
+    String own = principal.tenant();
+    if (named == null) {
+      return own == null ? DEFAULT_TENANT : own;
+    }
+    if (!isTenantName(named)) {
+      throw Refusal.of(
+          Kind.INVALID_PARAMETER,
+          "Holdfast-Tenant",
+          "A tenant's name has 1 to "
+              + ApiLimits.TENANT_CHARS
+              + " characters out of a-z, 0-9, \"_\" and \"-\".");
+    }
+    if (own != null && !own.equals(named)) {
+      throw Refusal.of(
+          Kind.NOT_ALLOWED,
+          "The key belongs to another tenant. Leave the header Holdfast-Tenant out.");
+    }
+    return named;
+  }
+
+  private static boolean isTenantName(String name) {
+    if (name.isEmpty() || name.length() > ApiLimits.TENANT_CHARS) {
+      return false;
+    }
+    for (int i = 0; i < name.length(); i++) {
+      char c = name.charAt(i);
+      if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-') {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,61 @@
+package dev.holdfast.server.api;
+
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import java.util.zip.CRC32;
+
+/**
+ * Where the next page of a list begins, as opaque text.
+ *
+ * <p>It names its list and carries a check sum, so that a cursor that was cut, changed or taken
+ * from another list is refused instead of skipping items.
+ */
+final class Cursor {
+  private static final int LENGTH = 1 + Long.BYTES + Integer.BYTES;
+
+  /** The lists that have cursors. */
+  enum List {
+    SUBSCRIPTIONS('s'),
+    ENDPOINTS('e'),
+    MESSAGES('m');
+
+    private final byte letter;
+
+    List(char letter) {
+      this.letter = (byte) letter;
+    }
+  }
+
+  private Cursor() {}
+
+  static String text(List list, long before) {
+    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put(list.letter).putLong(before);
+    bytes.putInt(check(bytes.array()));
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+  }
+
+  static long before(List list, String text) {
+    if (text.length() <= ApiLimits.CURSOR_CHARS) {
+      try {
+        byte[] bytes = Base64.getUrlDecoder().decode(text);
+        if (bytes.length == LENGTH
+            && bytes[0] == list.letter
+            && ByteBuffer.wrap(bytes).getInt(1 + Long.BYTES) == check(bytes)) {
+          return ByteBuffer.wrap(bytes).getLong(1);
+        }
+      } catch (IllegalArgumentException _) {
+        // refused below, like every other text that is not one of our cursors
+      }
+    }
+    throw Refusal.of(
+        Problem.Kind.INVALID_PARAMETER,
+        "cursor",
+        "Give the value of \"next\" as it came with the page before, or none for the first page.");
+  }
+
+  private static int check(byte[] bytes) {
+    CRC32 sum = new CRC32();
+    sum.update(bytes, 0, 1 + Long.BYTES);
+    return (int) sum.getValue();
+  }
+}

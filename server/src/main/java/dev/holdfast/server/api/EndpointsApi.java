@@ -1,0 +1,155 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.Operation;
+import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.port.History.Change;
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/** Shows endpoints and their health, and lets people change their state. */
+final class EndpointsApi {
+  private static final String PATH = "/v1/endpoints";
+
+  private final Engine engine;
+
+  EndpointsApi(Engine engine) {
+    this.engine = engine;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get(PATH, Access.LOOK, Set.of("state", "cursor", "limit"), this::list),
+        Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
+        Route.get(PATH + "/{id}/changes", Access.LOOK, Set.of("limit"), this::changes),
+        operation("enable", Operation.ENABLE),
+        operation("disable", Operation.DISABLE),
+        operation("freeze", Operation.FREEZE));
+  }
+
+  private Route operation(String verb, Operation operation) {
+    return Route.post(
+        PATH + "/{id}/" + verb,
+        Access.MANAGE,
+        (exchange, _) ->
+            engine.ask(
+                new Request.Operate(exchange.tenant(), id(exchange), operation),
+                answer -> operated(exchange, answer)));
+  }
+
+  private static void operated(Exchange exchange, Answer answer) {
+    switch (answer) {
+      case Answer.EndpointIs is -> {
+        EndpointNow now = new EndpointNow(is.endpoint(), is.unfinished());
+        exchange.answer(200, Json.write(out -> write(out, now)));
+      }
+      case Answer.NotFound _ -> exchange.refuse(Problem.UNKNOWN_ID);
+      case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
+      case Answer.Accepted _,
+          Answer.Conflict _,
+          Answer.Subscribed _,
+          Answer.Unsubscribed _,
+          Answer.RetryStarted _,
+          Answer.NotRetryable _ ->
+          exchange.unexpected(answer);
+    }
+  }
+
+  private void list(Exchange exchange, byte[] body) {
+    int limit = exchange.parameters().limit();
+    long before = exchange.parameters().before(Cursor.List.ENDPOINTS);
+    Health.State state = state(exchange.parameters().one("state"));
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.look(view -> view.endpoints(tenant, state, before, limit + 1)),
+        found ->
+            exchange.answerList(
+                Page.of(
+                    found, limit, last -> Cursor.text(Cursor.List.ENDPOINTS, last.endpoint().id())),
+                EndpointsApi::write));
+  }
+
+  private static Health.@Nullable State state(@Nullable String given) {
+    if (given == null) {
+      return null;
+    }
+    for (Health.State state : Health.State.values()) {
+      if (Json.kebab(state).equals(given)) {
+        return state;
+      }
+    }
+    throw Refusal.of(Kind.INVALID_PARAMETER, "state", "Give one of: enabled, disabled, frozen.");
+  }
+
+  private void get(Exchange exchange, byte[] body) {
+    long id = id(exchange);
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.look(view -> view.endpoint(tenant, id)),
+        found ->
+            found.ifPresentOrElse(
+                now -> exchange.answer(200, Json.write(out -> write(out, now))),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  private void changes(Exchange exchange, byte[] body) {
+    long id = id(exchange);
+    int limit = exchange.parameters().limit();
+    String tenant = exchange.tenant();
+    Future<List<Change>> changes =
+        engine
+            .look(view -> view.endpoint(tenant, id).isPresent())
+            .compose(
+                known ->
+                    known
+                        ? engine.read(history -> history.changes(id, limit))
+                        : Future.failedFuture(new Refusal(Problem.UNKNOWN_ID)));
+    exchange.then(
+        changes, found -> exchange.answerList(new Page<>(found, null), EndpointsApi::writeChange));
+  }
+
+  private static long id(Exchange exchange) {
+    return Id.parse(Id.ENDPOINT, exchange.variable())
+        .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
+  }
+
+  private static void write(JsonGenerator out, EndpointNow now) {
+    Endpoint endpoint = now.endpoint();
+    Health health = endpoint.health();
+    out.writeStartObject();
+    Json.id(out, "id", Id.ENDPOINT, endpoint.id());
+    out.writeStringProperty("url", endpoint.url());
+    Json.constant(out, "state", health.state());
+    Json.time(out, "since", health.since());
+    Json.constant(out, "reason", health.reason());
+    out.writeNumberProperty("successes", health.successes());
+    out.writeNumberProperty("failures", health.failures());
+    out.writeObjectPropertyStart("sinceEnabled");
+    out.writeNumberProperty("attempts", health.sinceEnabled().attempts());
+    out.writeNumberProperty("failures", health.sinceEnabled().failures());
+    out.writeEndObject();
+    out.writeNumberProperty("consecutiveFailures", health.consecutiveFailures());
+    Json.time(out, "lastSuccessAt", health.lastSuccessAt());
+    Json.time(out, "nextProbeAt", health.nextProbeAt());
+    out.writeNumberProperty("pending", now.unfinished().pending());
+    out.writeNumberProperty("waiting", now.unfinished().waiting());
+    out.writeNumberProperty("parked", now.unfinished().parked());
+    out.writeEndObject();
+  }
+
+  private static void writeChange(JsonGenerator out, Change change) {
+    out.writeStartObject();
+    Json.time(out, "at", change.at());
+    Json.constant(out, "state", change.state());
+    Json.constant(out, "reason", change.reason());
+    out.writeEndObject();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.View;
+import dev.holdfast.engine.Holdfast;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** What the HTTP interface needs of {@link Holdfast}, so that tests can stand in for it. */
+interface Engine {
+
+  Context context();
+
+  void ask(Request request, Consumer<Answer> replyTo);
+
+  <T> Future<T> look(Function<View, T> question);
+
+  <T> Future<T> read(Holdfast.HistoryRead<T> question);
+
+  static Engine of(Holdfast holdfast) {
+    return new Engine() {
+      @Override
+      public Context context() {
+        return holdfast.context();
+      }
+
+      @Override
+      public void ask(Request request, Consumer<Answer> replyTo) {
+        holdfast.ask(request, replyTo);
+      }
+
+      @Override
+      public <T> Future<T> look(Function<View, T> question) {
+        return holdfast.look(question);
+      }
+
+      @Override
+      public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
+        return holdfast.read(question);
+      }
+    };
+  }
+}

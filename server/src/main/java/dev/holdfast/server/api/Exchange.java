@@ -1,0 +1,430 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.server.api.Connections.Peer;
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClosedException;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * One request and its answer.
+ *
+ * <p>The answer is given once; whatever comes later, or after the connection has gone, is dropped.
+ * A request that is refused before its body has come is answered at once, and the rest of the body
+ * is read and thrown away for a while: closing at once would reset the connection, and the sender
+ * might never see the answer. Lives on the event loop.
+ */
+final class Exchange {
+  private static final Logger log = LoggerFactory.getLogger(Exchange.class);
+
+  private static final CharSequence JSON = HttpHeaders.createOptimized("application/json");
+  private static final CharSequence PROBLEM_JSON =
+      HttpHeaders.createOptimized("application/problem+json");
+  private static final CharSequence CACHE_CONTROL = HttpHeaders.CACHE_CONTROL;
+  private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
+  private static final CharSequence WWW_AUTHENTICATE =
+      HttpHeaders.createOptimized("www-authenticate");
+  private static final CharSequence CHALLENGE = HttpHeaders.createOptimized("Bearer");
+
+  private static final byte[] NO_BODY = new byte[0];
+  private static final int SMALLEST_BODY_ARRAY = 16 << 10;
+
+  /** What an exchange waits for. */
+  enum Phase {
+    /** The rest of the request. */
+    RECEIVING,
+    /** Us. */
+    ANSWERING,
+    /** The end of a body that was refused, or the connection's. */
+    LINGERING
+  }
+
+  private final Context context;
+  private final HttpServerRequest request;
+  private final Connections connections;
+  private final Peer peer;
+  private final boolean expectsBody;
+
+  private @Nullable Route route;
+  private String tenant = "";
+  private String variable = "";
+  private Parameters parameters = Parameters.NONE;
+
+  private long since = Connections.now();
+  private boolean received;
+  private boolean answered;
+  private boolean closeAtEnd;
+
+  private int bodyLimit;
+  private int contentLength;
+  private @Nullable Buffer onlyChunk;
+  private byte[] body = NO_BODY;
+  private int bodyLength;
+  private long heldBytes;
+  private long lingeredBytes;
+
+  Exchange(HttpServerRequest request, Connections connections, Peer peer, boolean expectsBody) {
+    this.context = connections.context();
+    this.request = request;
+    this.connections = connections;
+    this.peer = peer;
+    this.expectsBody = expectsBody;
+    peer.exchange = this;
+  }
+
+  void routed(Route found, String variableInPath, Parameters known, String tenantOfKey) {
+    route = found;
+    variable = variableInPath;
+    parameters = known;
+    tenant = tenantOfKey;
+  }
+
+  HttpServerRequest request() {
+    return request;
+  }
+
+  String tenant() {
+    return tenant;
+  }
+
+  /** What stands in the path for {@code {id}}. */
+  String variable() {
+    return variable;
+  }
+
+  Parameters parameters() {
+    return parameters;
+  }
+
+  boolean expectsBody() {
+    return expectsBody;
+  }
+
+  Phase phase() {
+    if (answered) {
+      return Phase.LINGERING;
+    }
+    return received || !expectsBody ? Phase.ANSWERING : Phase.RECEIVING;
+  }
+
+  /** When the present phase began. */
+  long since() {
+    return since;
+  }
+
+  // ---- the request's body
+
+  /**
+   * Takes a body of at most this size.
+   *
+   * @param declaredBytes its size as the head says, or -1
+   */
+  void receive(int mostBytes, long declaredBytes) {
+    bodyLimit = mostBytes;
+    contentLength = (int) declaredBytes;
+  }
+
+  void chunk(Buffer chunk) {
+    if (answered) {
+      lingeredBytes += chunk.length();
+      if (lingeredBytes > ApiLimits.LINGER_BYTES) {
+        peer.connection.close();
+      }
+      return;
+    }
+    int length = bodyLength + chunk.length();
+    if (length > bodyLimit) {
+      refuse(tooLarge(bodyLimit));
+    } else if (bodyLength == 0) {
+      if (hold(length)) {
+        onlyChunk = chunk;
+        bodyLength = length;
+      }
+    } else if (grow(length)) {
+      chunk.getBytes(body, bodyLength);
+      bodyLength = length;
+    }
+  }
+
+  static Problem tooLarge(int mostBytes) {
+    return Problem.of(
+        Kind.TOO_LARGE,
+        "The body may have at most " + mostBytes + " bytes. Nothing was kept. Send less at once.");
+  }
+
+  /** Makes room for {@code length} bytes, doubling but never beyond what the head declared. */
+  private boolean grow(int length) {
+    Buffer first = onlyChunk;
+    if (length > body.length) {
+      int most = contentLength >= length ? contentLength : bodyLimit;
+      int size = Math.max(length, Math.min(most, Math.max(SMALLEST_BODY_ARRAY, 2 * body.length)));
+      if (!hold(size - heldBytes)) {
+        return false;
+      }
+      body = Arrays.copyOf(body, size);
+    }
+    if (first != null) {
+      first.getBytes(body, 0);
+      onlyChunk = null;
+    }
+    return true;
+  }
+
+  private boolean hold(long bytes) {
+    if (connections.hold(bytes)) {
+      heldBytes += bytes;
+      return true;
+    }
+    refuse(
+        Problem.of(
+                Kind.OVERLOADED,
+                "Too many bytes are being received at once. Send the same request again.")
+            .retryAfter(1));
+    return false;
+  }
+
+  /** The request has arrived in full. */
+  void ended() {
+    received = true;
+    if (answered) {
+      if (closeAtEnd) {
+        peer.connection.close();
+      } else {
+        idle();
+      }
+      return;
+    }
+    Route found = route;
+    if (expectsBody && found != null) {
+      since = Connections.now();
+      byte[] taken = takeBody();
+      if (found.body() == Route.Body.EMPTY && !isEmptyObject(taken)) {
+        refuse(Problem.of(Kind.UNEXPECTED_BODY, "Send this request without a body, or with {}."));
+      } else {
+        run(found, taken);
+      }
+    }
+  }
+
+  private static boolean isEmptyObject(byte[] bytes) {
+    String text = new String(bytes, StandardCharsets.UTF_8).strip();
+    return text.isEmpty()
+        || (text.startsWith("{")
+            && text.endsWith("}")
+            && text.length() > 1
+            && text.substring(1, text.length() - 1).isBlank());
+  }
+
+  private byte[] takeBody() {
+    Buffer only = onlyChunk;
+    byte[] taken;
+    if (only != null) {
+      taken = only.getBytes();
+    } else {
+      taken = body.length == bodyLength ? body : Arrays.copyOf(body, bodyLength);
+    }
+    onlyChunk = null;
+    body = NO_BODY;
+    return taken;
+  }
+
+  /** What came is not HTTP, or the connection is gone. */
+  void broken(Throwable cause) {
+    if (!(cause instanceof HttpClosedException)) {
+      refuse(
+          Problem.of(
+              Kind.BAD_HTTP, "The body is not sent as its head says. Check how it is framed."));
+    }
+  }
+
+  /** The connection is gone. */
+  void abandon() {
+    answered = true;
+    letGo();
+  }
+
+  private void letGo() {
+    connections.release(heldBytes);
+    heldBytes = 0;
+    onlyChunk = null;
+    body = NO_BODY;
+  }
+
+  // ---- the answer
+
+  void run(Route found, byte[] bytes) {
+    guarded(() -> found.action().run(this, bytes));
+  }
+
+  private void guarded(Runnable handling) {
+    try {
+      handling.run();
+    } catch (Refusal refusal) {
+      refuse(refusal.problem());
+    } catch (RuntimeException | StackOverflowError e) {
+      fail(e);
+    }
+  }
+
+  /** Goes on when the future is there; answers its failure. */
+  <T> void then(Future<T> future, Consumer<T> handling) {
+    future.onComplete(
+        result -> {
+          if (result.succeeded()) {
+            guarded(() -> handling.accept(result.result()));
+          } else if (result.cause() instanceof Refusal refusal) {
+            refuse(refusal.problem());
+          } else {
+            fail(result.cause());
+          }
+        });
+  }
+
+  /** The answer on the busy path: no header more than needed. */
+  void answerEvent(int status, Buffer json) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(status);
+      response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
+      end(response, json);
+    }
+  }
+
+  void answer(int status, Buffer json) {
+    answer(status, JSON, json);
+  }
+
+  void answer(int status, CharSequence contentType, Buffer content) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(status);
+      response.putHeader(HttpHeaders.CONTENT_TYPE, contentType);
+      response.putHeader(CACHE_CONTROL, NO_STORE);
+      end(response, content);
+    }
+  }
+
+  /** Long lists are written on another thread: they would hold up the loop. */
+  <T> void answerList(Page<T> page, BiConsumer<JsonGenerator, T> writer) {
+    if (page.items().size() <= ApiLimits.INLINE_WRITE_ITEMS) {
+      answer(200, Json.list(page.items(), writer, page.next()));
+    } else {
+      then(
+          context.executeBlocking(() -> Json.list(page.items(), writer, page.next()), false),
+          json -> answer(200, json));
+    }
+  }
+
+  void answerCreated(String location, Buffer json) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(201);
+      response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
+      response.putHeader(HttpHeaders.LOCATION, location);
+      end(response, json);
+    }
+  }
+
+  void answerNoContent() {
+    if (begin()) {
+      end(request.response().setStatusCode(204), null);
+    }
+  }
+
+  void refuse(Problem problem) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
+      response.putHeader(HttpHeaders.CONTENT_TYPE, PROBLEM_JSON);
+      response.putHeader(CACHE_CONTROL, NO_STORE);
+      if (problem.kind() == Kind.UNAUTHENTICATED) {
+        response.putHeader(WWW_AUTHENTICATE, CHALLENGE);
+      }
+      if (problem.retryAfterSeconds() > 0) {
+        response.putHeader(HttpHeaders.RETRY_AFTER, Integer.toString(problem.retryAfterSeconds()));
+      }
+      if (problem.allow() != null) {
+        response.putHeader(HttpHeaders.ALLOW, problem.allow());
+      }
+      end(response, problem.json());
+    }
+  }
+
+  /** The engine gave an answer that does not belong to what it was asked. */
+  void unexpected(Answer answer) {
+    fail(new IllegalStateException("an answer that does not fit the request: " + answer));
+  }
+
+  /** We failed: the log says how, the caller learns where to look. */
+  void fail(Throwable cause) {
+    if (answered) {
+      return;
+    }
+    String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    String call = route == null ? "" : route.method() + " " + route.path();
+    if (cause instanceof StoreException) {
+      log.warn("api.unavailable reference={} call={}", reference, call, cause);
+      refuse(
+          new Problem(
+              Kind.UNAVAILABLE,
+              "The store did not answer in time. Ask for less, or again later.",
+              null,
+              null,
+              reference,
+              5,
+              null));
+    } else {
+      log.error("api.failed reference={} call={}", reference, call, cause);
+      refuse(Problem.internal(reference));
+    }
+  }
+
+  /** Whether the answer may be given; only the first one may. */
+  private boolean begin() {
+    if (answered || peer.closed) {
+      return false;
+    }
+    answered = true;
+    letGo();
+    return true;
+  }
+
+  private void end(HttpServerResponse response, @Nullable Buffer content) {
+    if (received) {
+      // before the answer goes out, since that may begin the next request of a pipeline
+      idle();
+    } else {
+      since = Connections.now();
+      if (expectsBody) {
+        closeAtEnd = true;
+        response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+      }
+    }
+    if (content == null) {
+      response.end();
+    } else if (request.method().equals(HttpMethod.HEAD)) {
+      response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
+      response.end();
+    } else {
+      response.end(content);
+    }
+  }
+
+  private void idle() {
+    peer.exchange = null;
+    peer.idleSince = Connections.now();
+  }
+}

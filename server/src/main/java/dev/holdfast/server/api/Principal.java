@@ -1,0 +1,23 @@
+package dev.holdfast.server.api;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who a key belongs to.
+ *
+ * @param tenant the only tenant that it may act for; all when absent
+ */
+public record Principal(@Nullable String tenant, Role role) {
+
+  /** What a key may do. */
+  public enum Role {
+    /** Everything. */
+    ADMIN,
+    /** Look at everything, manage subscriptions, endpoints and messages. */
+    OPERATOR,
+    /** Send events and look at them. */
+    PUBLISHER,
+    /** Look at everything. */
+    VIEWER
+  }
+}

@@ -1,0 +1,168 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.path.Answer.Refused;
+import io.vertx.core.buffer.Buffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a request was not done, and what to do about it: a problem document as in RFC 9457.
+ *
+ * @param field the field, parameter or header that is at fault
+ * @param index which event of a batch is at fault
+ * @param reference under which the log says more
+ * @param retryAfterSeconds when the same request may succeed
+ * @param allow the methods that the path knows
+ */
+record Problem(
+    Kind kind,
+    String detail,
+    @Nullable String field,
+    @Nullable Integer index,
+    @Nullable String reference,
+    int retryAfterSeconds,
+    @Nullable String allow) {
+
+  /** Where the kinds are named; not meant to be fetched. */
+  private static final String TYPE_PREFIX = "urn:holdfast:problem:";
+
+  enum Kind {
+    BAD_HTTP(400, "bad-http", "The request is not proper HTTP"),
+    INVALID_JSON(400, "invalid-json", "The body is not valid JSON"),
+    INVALID_FIELD(400, "invalid-field", "A field has a value that it cannot have"),
+    UNKNOWN_FIELD(400, "unknown-field", "The body has a field that is not known"),
+    LATER_VERSION(400, "later-version", "This comes with a later version"),
+    INVALID_PARAMETER(400, "invalid-parameter", "A parameter or header is not valid"),
+    UNEXPECTED_BODY(400, "unexpected-body", "This call takes no body"),
+    UNAUTHENTICATED(401, "unauthenticated", "A valid key is needed"),
+    NOT_ALLOWED(403, "not-allowed", "The key does not allow this"),
+    NOT_FOUND(404, "not-found", "There is no such thing"),
+    NO_SUCH_PATH(404, "no-such-path", "There is no such path"),
+    METHOD_NOT_ALLOWED(405, "method-not-allowed", "The path does not know this method"),
+    TOO_SLOW(408, "too-slow", "The request did not arrive in time"),
+    ID_CONFLICT(409, "id-conflict", "The event id is taken"),
+    NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
+    TOO_LARGE(413, "too-large", "The request is too large"),
+    URI_TOO_LONG(414, "uri-too-long", "The request line is too long"),
+    UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type", "The body must be JSON"),
+    EXPECTATION_FAILED(417, "expectation-failed", "The expectation cannot be met"),
+    NOT_STORABLE(422, "not-storable", "The store cannot keep this"),
+    OVERLOADED(429, "overloaded", "Too much at once"),
+    HEADERS_TOO_LARGE(431, "headers-too-large", "The headers are too large"),
+    INTERNAL(500, "internal", "Something went wrong on our side"),
+    STORE_FULL(503, "store-full", "There is no room left"),
+    STOPPING(503, "stopping", "The server is stopping"),
+    NOT_READY(503, "not-ready", "The server is not ready"),
+    UNAVAILABLE(503, "unavailable", "There is no answer at the moment");
+
+    final int status;
+    final String type;
+    final String title;
+
+    Kind(int status, String slug, String title) {
+      this.status = status;
+      this.type = TYPE_PREFIX + slug;
+      this.title = title;
+    }
+  }
+
+  static final Problem UNKNOWN_ID =
+      of(Kind.NOT_FOUND, "Check the id, and that the key belongs to the tenant that has it.");
+
+  static final Problem STOPPING =
+      of(Kind.STOPPING, "Send the same request again in a few seconds.").retryAfter(5);
+
+  static Problem of(Kind kind, String detail) {
+    return new Problem(kind, detail, null, null, null, 0, null);
+  }
+
+  static Problem of(Kind kind, String field, String detail) {
+    return new Problem(kind, detail, field, null, null, 0, null);
+  }
+
+  static Problem conflict(int index, boolean batch) {
+    return new Problem(
+        Kind.ID_CONFLICT,
+        "An event with this id and other content was accepted before. Give this one an id of its"
+            + " own, or send the same content to get the first result again."
+            + (batch ? " Nothing of the batch was accepted." : ""),
+        batch ? "events[" + index + "].id" : "id",
+        batch ? index : null,
+        null,
+        0,
+        null);
+  }
+
+  static Problem methodNotAllowed(String allow) {
+    return new Problem(
+        Kind.METHOD_NOT_ALLOWED, "Use one of: " + allow + ".", null, null, null, 0, allow);
+  }
+
+  static Problem internal(String reference) {
+    return new Problem(
+        Kind.INTERNAL,
+        "Try again; if it happens again, ask the operator to look for the reference in the log.",
+        null,
+        null,
+        reference,
+        0,
+        null);
+  }
+
+  static Problem of(Refused refused) {
+    return switch (refused.why()) {
+      case OVERLOADED ->
+          of(Kind.OVERLOADED, "More comes in than can be written. Send the same request again.")
+              .retryAfter(1);
+      case STORE_FULL ->
+          of(
+                  Kind.STORE_FULL,
+                  "The store's disk is full. What was accepted is still delivered; send the same"
+                      + " request again when the operator has made room.")
+              .retryAfter(30);
+      case NOT_STORABLE ->
+          of(
+              Kind.NOT_STORABLE,
+              "Nothing was kept. Send the events one by one to find the one that is at fault, and"
+                  + " make it smaller or simpler.");
+      case STOPPING -> STOPPING;
+    };
+  }
+
+  /** The same about an event at this place of a batch. */
+  Problem inBatch(int place) {
+    String prefix = "events[" + place + "]";
+    return new Problem(
+        kind,
+        detail,
+        field == null ? prefix : prefix + "." + field,
+        place,
+        reference,
+        retryAfterSeconds,
+        allow);
+  }
+
+  Problem retryAfter(int seconds) {
+    return new Problem(kind, detail, field, index, reference, seconds, allow);
+  }
+
+  Buffer json() {
+    return Json.write(
+        out -> {
+          out.writeStartObject();
+          out.writeStringProperty("type", kind.type);
+          out.writeStringProperty("title", kind.title);
+          out.writeNumberProperty("status", kind.status);
+          out.writeStringProperty("detail", detail);
+          if (field != null) {
+            out.writeStringProperty("field", field);
+          }
+          if (index != null) {
+            out.writeNumberProperty("index", index);
+          }
+          if (reference != null) {
+            out.writeStringProperty("reference", reference);
+          }
+          out.writeEndObject();
+        });
+  }
+}

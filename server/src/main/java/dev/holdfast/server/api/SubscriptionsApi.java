@@ -1,0 +1,143 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.View;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import tools.jackson.core.JsonGenerator;
+
+/** Creates, shows and ends subscriptions. */
+final class SubscriptionsApi {
+  private static final String PATH = "/v1/subscriptions";
+
+  private final Engine engine;
+  private final SubscriptionReader reader;
+
+  SubscriptionsApi(Engine engine, EndpointUrls urls) {
+    this.engine = engine;
+    this.reader = new SubscriptionReader(urls);
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.postJson(PATH, Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::create),
+        Route.get(PATH, Access.LOOK, Set.of("cursor", "limit"), this::list),
+        Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
+        Route.delete(PATH + "/{id}", Access.MANAGE, this::delete));
+  }
+
+  private void create(Exchange exchange, byte[] body) {
+    SubscriptionReader.Wish wish = reader.read(body);
+    engine.ask(
+        new Request.Subscribe(exchange.tenant(), wish.url(), wish.types(), wish.subject()),
+        answer -> {
+          switch (answer) {
+            case Answer.Subscribed subscribed ->
+                exchange.answerCreated(
+                    PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
+                    json(new Shown(subscribed.subscription(), subscribed.endpoint().url())));
+            case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
+            case Answer.Accepted _,
+                Answer.Conflict _,
+                Answer.Unsubscribed _,
+                Answer.EndpointIs _,
+                Answer.RetryStarted _,
+                Answer.NotRetryable _,
+                Answer.NotFound _ ->
+                exchange.unexpected(answer);
+          }
+        });
+  }
+
+  private void list(Exchange exchange, byte[] body) {
+    int limit = exchange.parameters().limit();
+    long before = exchange.parameters().before(Cursor.List.SUBSCRIPTIONS);
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.look(
+            view ->
+                view.subscriptions(tenant, before, limit + 1).stream()
+                    .map(subscription -> shown(view, subscription))
+                    .toList()),
+        found ->
+            exchange.answerList(
+                Page.of(
+                    found,
+                    limit,
+                    last -> Cursor.text(Cursor.List.SUBSCRIPTIONS, last.subscription().id())),
+                SubscriptionsApi::write));
+  }
+
+  private void get(Exchange exchange, byte[] body) {
+    long id = id(exchange);
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.look(view -> view.subscription(tenant, id).map(found -> shown(view, found))),
+        found ->
+            found.ifPresentOrElse(
+                shown -> exchange.answer(200, json(shown)),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  private void delete(Exchange exchange, byte[] body) {
+    engine.ask(
+        new Request.Unsubscribe(exchange.tenant(), id(exchange)),
+        answer -> {
+          switch (answer) {
+            case Answer.Unsubscribed _ -> exchange.answerNoContent();
+            case Answer.NotFound _ -> exchange.refuse(Problem.UNKNOWN_ID);
+            case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
+            case Answer.Accepted _,
+                Answer.Conflict _,
+                Answer.Subscribed _,
+                Answer.EndpointIs _,
+                Answer.RetryStarted _,
+                Answer.NotRetryable _ ->
+                exchange.unexpected(answer);
+          }
+        });
+  }
+
+  private static long id(Exchange exchange) {
+    OptionalLong id = Id.parse(Id.SUBSCRIPTION, exchange.variable());
+    return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
+  }
+
+  /** A subscription as people see it: with the URL of its endpoint. */
+  private record Shown(Subscription subscription, String url) {}
+
+  private static Shown shown(View view, Subscription subscription) {
+    String url =
+        view.endpoint(subscription.tenant(), subscription.endpoint())
+            .map(now -> now.endpoint().url())
+            .orElseThrow(() -> new IllegalStateException("a subscription without its endpoint"));
+    return new Shown(subscription, url);
+  }
+
+  private static Buffer json(Shown shown) {
+    return Json.write(out -> write(out, shown));
+  }
+
+  private static void write(JsonGenerator out, Shown shown) {
+    Subscription subscription = shown.subscription();
+    out.writeStartObject();
+    Json.id(out, "id", Id.SUBSCRIPTION, subscription.id());
+    out.writeStringProperty("url", shown.url());
+    out.writeArrayPropertyStart("types");
+    for (TypePattern type : subscription.types()) {
+      out.writeString(type.text());
+    }
+    out.writeEndArray();
+    Json.text(out, "subject", subscription.subject());
+    out.writeStringProperty("format", SubscriptionReader.FORMAT);
+    Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
+    Json.time(out, "createdAt", subscription.createdAt());
+    out.writeEndObject();
+  }
+}
