@@ -56,6 +56,7 @@ final class LatencyScenario implements Scenario {
     report.add(NAME, "POST to 202, p50", answer.p50(), "ms");
     report.add(NAME, "POST to 202, p99", answer.p99(), "ms");
     report.add(NAME, "server, CPU per message", window.cpuMicros(server.child()), "µs");
+    report.add(NAME, "machine busy", 100 * window.busy(), "%");
     rig.settle(receiver, counts, counts.accepted(), Rig.EVENTS);
   }
 }

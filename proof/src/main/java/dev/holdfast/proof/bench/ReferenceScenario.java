@@ -51,7 +51,7 @@ final class ReferenceScenario implements Scenario {
     rig.report().add(NAME, POSTS, window.deliveredPerSecond(), "/s");
     rig.report().add(NAME, "bare client, its CPU per post", window.cpuMicros(load.child()), "µs");
     rig.report().add(NAME, "receiver, CPU per request", window.cpuMicros(receiver.child()), "µs");
-    rig.settle(receiver, counts, counts.accepted(), Rig.EVENTS);
+    check(rig, receiver, counts, Rig.EVENTS);
   }
 
   private static void bareServer(Rig rig, LoadProcess load, ReceiverProcess server) {
@@ -69,6 +69,17 @@ final class ReferenceScenario implements Scenario {
     rig.report()
         .add(NAME, "bare server, its CPU per request", window.cpuMicros(server.child()), "µs");
     rig.report().add(NAME, "load generator, CPU per request", window.cpuMicros(load.child()), "µs");
-    rig.settle(server, counts, counts.accepted(), BARE_SERVER);
+    check(rig, server, counts, BARE_SERVER);
+  }
+
+  private static void check(
+      Rig rig, ReceiverProcess receiver, LoadProcess.Counts counts, char group) {
+    long arrived = rig.awaitArrival(receiver, counts.accepted(), group);
+    if (arrived < counts.accepted()) {
+      rig.report()
+          .fail(
+              "%s: %,d requests were answered, but only %,d arrived"
+                  .formatted(NAME, counts.accepted(), arrived));
+    }
   }
 }

@@ -84,6 +84,7 @@ final class ThroughputScenario implements Scenario {
     report.add(scenario, "accepted per second", window.acceptedPerSecond(), "/s");
     ratio(rig, scenario, window.deliveredPerSecond());
     report.add(scenario, "server, CPU per message", window.cpuMicros(server.child()), "µs");
+    report.add(scenario, "machine busy", 100 * window.busy(), "%");
     report.add(scenario, "load generator, CPU per message", window.cpuMicros(load.child()), "µs");
     report.add(scenario, "receiver, CPU per message", window.cpuMicros(receiver.child()), "µs");
     report.add(scenario, "written per message", window.writtenBytes(server.child()), "bytes");

@@ -9,6 +9,7 @@ import java.util.Map;
  * What happened between two moments while a load was running.
  *
  * @param usage what each process used, by its name
+ * @param busy the share of the machine that was used, from 0 to 1
  * @param others the share of the machine that processes other than ours used, from 0 to 1
  */
 record Window(
@@ -16,6 +17,7 @@ record Window(
     double deliveredPerSecond,
     long delivered,
     Map<String, Usage> usage,
+    double busy,
     double others) {
 
   /** Above this share the figures are not the server's alone. */
@@ -103,6 +105,7 @@ record Window(
           deliveredPerSecondSince(earlier),
           deliveredSince(earlier),
           used,
+          machine.busySince(earlier.machine),
           othersSince(earlier, used));
     }
 
