@@ -253,6 +253,26 @@ class HttpSenderTest {
   }
 
   @Test
+  void a_surplus_answer_is_not_taken_for_that_of_a_request_made_at_once() {
+    String surplus = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nsurplus";
+    try (Receiver receiver = Receiver.answering(OK + surplus);
+        Senders senders = Senders.with().build()) {
+      CompletableFuture<Ending> second = new CompletableFuture<>();
+      Delivery delivery = Senders.delivery(receiver.url(), Senders.event("1"));
+      senders.onLoop(
+          () -> {
+            senders.sender.send(
+                delivery,
+                (first, millis) ->
+                    senders.sender.send(
+                        delivery, (outcome, again) -> second.complete(new Ending(outcome, again))));
+            return true;
+          });
+      assertThat(Senders.await(second).response()).isEqualTo("ok");
+    }
+  }
+
+  @Test
   void an_answer_before_the_request_is_read_counts_but_ends_the_connection() throws Exception {
     CountDownLatch closed = new CountDownLatch(1);
     try (Receiver receiver =
