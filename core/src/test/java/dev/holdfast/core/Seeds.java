@@ -23,6 +23,11 @@ public final class Seeds {
     }
   }
 
+  /** Whether all cases are run, so that together they must have met everything. */
+  public static boolean areAllRun() {
+    return Long.getLong(ONLY) == null;
+  }
+
   private static void run(long seed, Consumer<SplittableRandom> property) {
     try {
       property.accept(new SplittableRandom(seed));

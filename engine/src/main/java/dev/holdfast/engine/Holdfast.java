@@ -1,54 +1,138 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Input;
+import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.http.AddressGuard;
+import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.store.ApiKeys;
+import dev.holdfast.engine.store.SqliteStore;
+import dev.holdfast.engine.store.StoreRefused;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
 import java.time.InstantSource;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** A running engine: accepts, delivers, retries, until it is stopped. */
-@SuppressWarnings("DoNotCallSuggester")
+/**
+ * A running engine: accepts, delivers, retries, until it is stopped.
+ *
+ * <p>This is where the parts are put together. {@link LoopRunner} turns the loop, {@link Committer}
+ * writes, {@link Readers} read, and {@link HttpSender} makes the attempts.
+ */
 public final class Holdfast {
+  private final Context context;
+  private final SqliteStore store;
+  private final LoopRunner runner;
+  private final Readers historyReaders;
+  private final Committer committer;
 
-  /** Opens the store and starts delivering. Blocks until ready. */
-  public static Holdfast open(Options options, Vertx vertx, InstantSource clock)
-      throws StoreException {
-    throw new IllegalStateException("being written");
+  private Holdfast(
+      Context context,
+      SqliteStore store,
+      LoopRunner runner,
+      Readers historyReaders,
+      Committer committer) {
+    this.context = context;
+    this.store = store;
+    this.runner = runner;
+    this.historyReaders = historyReaders;
+    this.committer = committer;
   }
 
   /**
-   * The event loop that the engine runs on. HTTP servers that share it hand over without a wake-up.
+   * Opens the store and starts delivering. Blocks until ready.
+   *
+   * @param whenBroken told, once, when the engine cannot go on: the process has to end, and finds
+   *     everything that was accepted when it starts again
+   */
+  public static Holdfast open(
+      Options options, Vertx vertx, InstantSource clock, Consumer<Throwable> whenBroken)
+      throws StoreException, StoreRefused {
+    SqliteStore store = SqliteStore.open(options.data());
+    Loop loop =
+        new Loop(
+            options.schedule(),
+            options.health(),
+            options.recovery(),
+            options.limits(),
+            0,
+            store.snapshot());
+    Context context = ((VertxInternal) vertx).createEventLoopContext();
+    HttpSender sender =
+        new HttpSender(
+            context,
+            AddressGuard.allowing(options.egressAllow()),
+            options.timeout(),
+            options.limits().inFlight(),
+            options.userAgent());
+    Committer committer = new Committer(store);
+    Readers pathReaders = new Readers("holdfast-path-reader", 1);
+    Readers historyReaders = new Readers("holdfast-history-reader", 2);
+    LoopRunner runner =
+        new LoopRunner(
+            loop,
+            new LoopRunner.World(
+                vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
+    runner.start();
+    return new Holdfast(context, store, runner, historyReaders, committer);
+  }
+
+  /**
+   * The event loop that the engine runs on. A server that shares it hands over without a wake-up.
    */
   public Context context() {
-    throw new IllegalStateException("being written");
+    return context;
   }
 
   /** Asks for something. May be called by any thread; the reply comes on {@link #context}. */
   public void ask(Request request, Consumer<Answer> replyTo) {
-    throw new IllegalStateException("being written");
+    runner.put(new Input.Asked(request, replyTo));
   }
 
   /** Looks at the present state. May be called by any thread; completes on {@link #context}. */
   public <T> Future<T> look(Function<View, T> question) {
-    throw new IllegalStateException("being written");
+    return runner.look(question);
   }
 
   /** Reads history on a reader's thread, with a time limit; completes on {@link #context}. */
   public <T> Future<T> read(HistoryRead<T> question) {
-    throw new IllegalStateException("being written");
+    Promise<T> promise = Promise.promise();
+    historyReaders.read(
+        () -> question.ask(store),
+        value -> context.runOnContext(_ -> promise.complete(value)),
+        failure -> context.runOnContext(_ -> promise.fail(failure)));
+    return promise.future();
+  }
+
+  /** The keys that open the API. Blocking. */
+  public ApiKeys apiKeys() {
+    return store.apiKeys();
+  }
+
+  /** What the store has done so far. */
+  public Committer.Totals commits() {
+    return committer.totals();
   }
 
   /**
    * Stops accepting and starting, lets what is in flight end, keeps the outcomes, closes the store.
    */
   public Future<Void> stop() {
-    throw new IllegalStateException("being written");
+    return runner
+        .stop()
+        .onComplete(
+            _ -> {
+              historyReaders.close();
+              store.close();
+            });
   }
 
   /** A question about history. */

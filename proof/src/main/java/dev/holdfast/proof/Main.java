@@ -1,5 +1,6 @@
 package dev.holdfast.proof;
 
+import dev.holdfast.proof.bench.Bench;
 import java.util.List;
 
 /** The program that {@code ./holdfast} runs: the server's commands and those of the proof. */
@@ -14,6 +15,6 @@ public final class Main {
 
   /** Commands besides the server's: objects that have picocli's {@code @Command}. */
   private static List<Object> commands() {
-    return List.of();
+    return List.of(new Bench());
   }
 }

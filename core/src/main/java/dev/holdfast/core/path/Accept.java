@@ -135,7 +135,9 @@ final class Accept {
       lanes.counted(lane, message.status(), 1);
       switch (message.status()) {
         case PENDING -> {
-          if (!nothingBefore || !dispatch.offerFirst(lane, message, body, turn)) {
+          if (nothingBefore && lane.first.size() < refill.window()) {
+            dispatch.addFirst(lane, message, body, turn);
+          } else {
             refill.want(lane);
           }
         }

@@ -89,6 +89,7 @@ final class Commit {
       next = gather();
     }
     if (next.isEmpty() && touched.isEmpty()) {
+      full = false;
       return;
     }
     List<Write> writes = new ArrayList<>(next.size());

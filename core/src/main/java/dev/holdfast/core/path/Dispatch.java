@@ -75,34 +75,37 @@ final class Dispatch {
     this.refill = refill;
   }
 
-  /** Takes a message that has never been tried, if its lane's window has room for it. */
-  boolean offerFirst(Lane lane, Message message, BodyCache.@Nullable Body body, Turn now) {
-    if (lane.first.size() >= refill.window()) {
-      return false;
-    }
+  /** Takes a message that has never been tried; a lane that has closed meanwhile parks it. */
+  void addFirst(Lane lane, Message message, BodyCache.@Nullable Body body, Turn now) {
     Held held = lanes.hold(lane, message, Place.FIRST);
     if (!lane.isOpen()) {
       park.park(held, now);
-      return true;
+      return;
     }
     if (body != null) {
       bodies.hold(held, body);
     }
     lane.first.add(held);
     ready(lane);
-    return true;
   }
 
-  /** Takes a message that is due again, if its lane's window has room for it. */
-  boolean offerRetry(Held held) {
-    Lane lane = held.lane;
-    if (lane.retry.size() >= refill.window()) {
-      return false;
+  /**
+   * Takes a message that is due again, if its lane's window has room, else leaves it to the store.
+   */
+  void offerRetry(Held held) {
+    if (held.lane.retry.size() < refill.window()) {
+      addRetry(held);
+    } else {
+      lanes.letGo(held);
+      refill.expectBacklog(held.lane);
     }
+  }
+
+  /** Takes a message that is due again. */
+  void addRetry(Held held) {
     held.place = Place.RETRY;
-    lane.retry.add(held);
-    ready(lane);
-    return true;
+    held.lane.retry.add(held);
+    ready(held.lane);
   }
 
   /** Takes a message that is to be tried at once. */

@@ -179,9 +179,8 @@ public final class Loop implements View {
     } else if (!(schedule.whenDue(held.message, lane.health(), turn.now())
         instanceof Arrival.Try)) {
       park.park(held, turn);
-    } else if (!dispatch.offerRetry(held)) {
-      lanes.letGo(held);
-      refill.expectBacklog(lane);
+    } else {
+      dispatch.offerRetry(held);
     }
   }
 
@@ -248,10 +247,8 @@ public final class Loop implements View {
     Lane lane = lanes.of(load.endpoint());
     lane.loadingPending = false;
     for (Message message : messages) {
-      if (lanes.held(message.id()) == null
-          && !loads.isOld(message.id(), number)
-          && !dispatch.offerFirst(lane, message, null, turn)) {
-        break;
+      if (lanes.held(message.id()) == null && !loads.isOld(message.id(), number)) {
+        dispatch.addFirst(lane, message, null, turn);
       }
     }
     refill.want(lane);
@@ -275,13 +272,10 @@ public final class Loop implements View {
       } else {
         continue;
       }
-      if (!dispatch.offerRetry(held)) {
-        lanes.letGo(held);
-        startedOver = true;
-      }
+      dispatch.addRetry(held);
     }
     if (startedOver) {
-      refill.expectBacklog(lane);
+      refill.want(lane);
     } else if (messages.size() < load.limit()) {
       lane.backlog = false;
     } else {

@@ -58,7 +58,7 @@ final class RetryTimer {
       return;
     }
     loadingThrough = through;
-    loads.start(new Load.Due(loadedThrough, through, LOAD_AT_ONCE), turn);
+    loads.start(new Load.Due(loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
   }
 
   /** Notes how far the timer is loaded now. */
@@ -144,7 +144,7 @@ final class RetryTimer {
     dropVoid();
     Alarm next = alarms.peek();
     Instant alarm = next == null ? null : next.at();
-    if (loadingThrough != null || live >= most / 2) {
+    if (loadingThrough != null || live >= most / 2 || !loads.hasRoom()) {
       return alarm;
     }
     Instant reload = loadedThrough.due().minus(horizon.dividedBy(2));

@@ -134,14 +134,12 @@ final class Settle {
   void unfinished(Held held, Turn turn) {
     Lane lane = held.lane;
     lanes.stored(held);
-    boolean due = lane.isOpen() && recovery.isDue(held.message, lane.health(), turn.now());
-    if (!due) {
+    if (lane.isOpen() && recovery.isDue(held.message, lane.health(), turn.now())) {
+      dispatch.offerRetry(held);
+    } else {
       wait.keep(held);
       probe.somethingToTry(lane);
       refill.want(lane);
-    } else if (!dispatch.offerRetry(held)) {
-      lanes.letGo(held);
-      refill.expectBacklog(lane);
     }
   }
 }

@@ -25,14 +25,17 @@ class EventTest {
   }
 
   @Test
-  void the_state_before_counts_in_the_size_of_an_event() {
-    int without = event(null, null).size();
-    assertThat(without).isGreaterThan(100);
-    assertThat(event(new byte[50], null).size()).isEqualTo(without + 50);
+  void data_and_the_state_before_count_in_the_size_of_an_event() {
+    int small = event(null, null).size();
+    assertThat(event(new byte[100], null, null).size()).isEqualTo(small + 100);
+    assertThat(event(new byte[100], new byte[50], null).size()).isEqualTo(small + 150);
   }
 
   private static Event event(byte @Nullable [] previous, @Nullable String callerId) {
-    return new Event(
-        Id.floor(NOW), "default", "a", null, null, new byte[100], previous, callerId, null);
+    return event(new byte[0], previous, callerId);
+  }
+
+  private static Event event(byte[] data, byte @Nullable [] previous, @Nullable String callerId) {
+    return new Event(Id.floor(NOW), "default", "a", null, null, data, previous, callerId, null);
   }
 }

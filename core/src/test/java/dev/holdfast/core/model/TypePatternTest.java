@@ -87,7 +87,9 @@ class TypePatternTest {
               .as("%s against %s", pattern, type)
               .isEqualTo(expected);
         });
-    assertThat(matched[0]).as("cases that match").isPositive();
+    if (Seeds.areAllRun()) {
+      assertThat(matched[0]).as("cases that match").isBetween(1_000, 19_000);
+    }
   }
 
   @Test

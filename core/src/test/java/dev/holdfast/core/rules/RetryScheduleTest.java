@@ -330,6 +330,14 @@ class RetryScheduleTest {
     }
 
     @Test
+    void a_message_that_used_up_its_retries_before_the_unit_was_raised_is_exhausted() {
+      RetrySchedule raised = new RetrySchedule(Duration.ofHours(1), 11);
+      isExhausted(raised.after(waitingFor(11), DEADLINE, FAILURE, DEADLINE));
+      assertThat(raised.after(waitingFor(10), DEADLINE, FAILURE, DEADLINE))
+          .isInstanceOf(Verdict.Wait.class);
+    }
+
+    @Test
     void a_first_attempt_is_never_the_last_however_late_it_starts() {
       Instant late = BASE.plus(Duration.ofDays(100));
       Message next = afterFailure(pending(), late);

@@ -3,6 +3,7 @@ package dev.holdfast.server.cli;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -81,7 +82,7 @@ public final class Main implements Runnable {
     CommandLine line = problem.getCommandLine();
     PrintWriter err = line.getErr();
     err.println(problem.getMessage());
-    UnmatchedArgumentException.printSuggestions(problem, err);
+    meant(problem).ifPresent(meant -> err.println("Did you mean " + meant + "?"));
     if (line.getParent() == null) {
       err.println();
       line.usage(err);
@@ -90,6 +91,18 @@ public final class Main implements Runnable {
     }
     err.flush();
     return ExitCode.USAGE;
+  }
+
+  /** The command or option that was probably meant by one that there is not. */
+  private static Optional<String> meant(ParameterException problem) {
+    if (!(problem instanceof UnmatchedArgumentException unmatched)) {
+      return Optional.empty();
+    }
+    CommandLine line = problem.getCommandLine();
+    String argument = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+    return argument.startsWith("-")
+        ? NearMiss.among(line.getCommandSpec().optionsMap().keySet(), argument)
+        : NearMiss.among(line.getSubcommands().keySet(), argument);
   }
 
   /** Only for what nobody foresaw: commands tell about everything else themselves. */

@@ -40,8 +40,6 @@ import picocli.CommandLine.Spec;
       "once. Exit codes: 0 ended as asked, 1 could not start, 2 wrong usage or settings."
     })
 final class Serve implements Callable<Integer> {
-  private static final Logger log = LoggerFactory.getLogger(Serve.class);
-
   /** What stopping may take beyond the time-out of an attempt: outcomes are written down. */
   private static final Duration STOP_MARGIN = Duration.ofSeconds(5);
 
@@ -76,19 +74,26 @@ final class Serve implements Callable<Integer> {
   private final Map<String, String> environment;
   private final Starter starter;
   private final Supplier<StopSignal> signals;
+  private final Duration stopMargin;
 
   Serve() {
     this(
         System.getenv(),
         (settings, out) -> Wiring.start(settings, SteadyClock.system(), out),
-        StopSignal::install);
+        StopSignal::install,
+        STOP_MARGIN);
   }
 
   /** With the world around it given, for tests. */
-  Serve(Map<String, String> environment, Starter starter, Supplier<StopSignal> signals) {
+  Serve(
+      Map<String, String> environment,
+      Starter starter,
+      Supplier<StopSignal> signals,
+      Duration stopMargin) {
     this.environment = environment;
     this.starter = starter;
     this.signals = signals;
+    this.stopMargin = stopMargin;
   }
 
   @Override
@@ -132,7 +137,7 @@ final class Serve implements Callable<Integer> {
     out.println("  admin key  " + server.adminKey());
     out.println("  stop       Ctrl-C or SIGTERM");
     out.flush();
-    log.info("server.started host={} port={}", host, server.port());
+    log().info("server.started host={} port={}", host, server.port());
   }
 
   private static String reach(String host) {
@@ -142,16 +147,22 @@ final class Serve implements Callable<Integer> {
     return "  (not encrypted: put a TLS proxy in front of it)";
   }
 
-  private static int stop(Server server, Settings settings) {
-    Duration patience = settings.get(Settings.DELIVERY_TIMEOUT).plus(STOP_MARGIN);
-    log.info("server.stopping patience={}s", patience.toSeconds());
+  private int stop(Server server, Settings settings) {
+    Duration patience = settings.get(Settings.DELIVERY_TIMEOUT).plus(stopMargin);
+    log().info("server.stopping patience={}ms", patience.toMillis());
     try {
       server.stop().await(patience.toMillis(), TimeUnit.MILLISECONDS);
-      log.info("server.stopped");
+      log().info("server.stopped");
       return ExitCode.DONE;
     } catch (TimeoutException e) {
-      log.error("server.stop.late: ending now; what was in flight is tried again after a restart");
+      log()
+          .error("server.stop.late: ending now; what was in flight is tried again after a restart");
       return ExitCode.FAILED;
     }
+  }
+
+  /** No constant, since every command makes this one, and few of them log. */
+  private static Logger log() {
+    return LoggerFactory.getLogger(Serve.class);
   }
 }

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -269,6 +270,21 @@ final class Settings {
         get(DELIVERY_TIMEOUT),
         get(EGRESS_ALLOW),
         "Holdfast/" + version);
+  }
+
+  /** What was given, without secrets. */
+  @Override
+  public String toString() {
+    return CATALOGUE.stream()
+        .flatMap(
+            setting ->
+                Stream.ofNullable(given.get(setting.key())).map(value -> show(setting, value)))
+        .collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  private static String show(Setting<?> setting, Given value) {
+    String text = setting.kind().isSecret() ? "" : "=" + Printable.text(value.text(), 80);
+    return setting.key() + text + " (" + value.origin() + ")";
   }
 
   private void checkTogether(List<Problem> problems) {

@@ -2,52 +2,100 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.engine.Options;
+import dev.holdfast.engine.http.EndpointUrl;
+import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.server.api.ApiLimits;
+import dev.holdfast.server.api.ApiServer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.net.BindException;
 import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
 
 /** Puts the parts of a server together. */
 final class Wiring {
 
+  /** What the process ends with when it cannot vouch for its store any more. */
+  private static final int BROKEN = 3;
+
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
-    Path data = directory(settings.get(Settings.DATA));
-    Vertx vertx = Vertx.vertx();
+    Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
+    Vertx vertx =
+        Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
+    Holdfast engine = null;
     try {
-      Holdfast engine =
-          Holdfast.open(
-              settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER), vertx, clock);
-      return new Running(vertx, engine, settings.get(Settings.SERVER_PORT), "to come");
-    } catch (StoreException e) {
+      engine = Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(BROKEN));
+      Keys keys =
+          Keys.open(
+              engine.apiKeys(), settings.get(Settings.ADMIN_KEY).orElse(""), clock.instant(), out);
+      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys));
+      return new Running(vertx, engine, api, keys.source());
+    } catch (StoreRefused e) {
       vertx.close();
-      throw new CannotStart("the store in %s: %s".formatted(data, e.getMessage()));
-    }
-  }
-
-  private static Path directory(Path data) throws CannotStart {
-    try {
-      return Files.createDirectories(data);
-    } catch (FileAlreadyExistsException e) {
-      throw new CannotStart(data + " is a file; --data takes a directory.");
-    } catch (AccessDeniedException e) {
-      throw new CannotStart("This user may not make the directory " + data + ".");
+      throw new CannotStart(String.valueOf(e.getMessage()));
+    } catch (StoreException e) {
+      stop(engine, vertx);
+      throw new CannotStart("the store in %s: %s".formatted(options.data(), e.getMessage()));
     } catch (IOException e) {
-      throw new CannotStart("The directory " + data + " cannot be made: " + e.getMessage());
+      stop(engine, vertx);
+      throw new CannotStart(whyNotListening(settings, e));
     }
   }
 
-  private record Running(Vertx vertx, Holdfast engine, int port, String adminKey)
+  private static ApiServer.Options apiOptions(Settings settings, Options options, Keys keys) {
+    return new ApiServer.Options(
+        settings.get(Settings.SERVER_HOST),
+        settings.get(Settings.SERVER_PORT),
+        ApiLimits.defaults().withMessageBytes(settings.get(Settings.MESSAGE_MAX_BYTES)),
+        options.schedule(),
+        Wiring::normalised,
+        keys,
+        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+  }
+
+  private static String normalised(String url) {
+    return switch (EndpointUrl.check(url)) {
+      case EndpointUrl.Checked.Accepted accepted -> accepted.url().normalised();
+      case EndpointUrl.Checked.Refused refused ->
+          throw new IllegalArgumentException(refused.problem());
+    };
+  }
+
+  private static String whyNotListening(Settings settings, IOException e) {
+    int port = settings.get(Settings.SERVER_PORT);
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof BindException
+          || String.valueOf(cause.getMessage()).contains("Address already in use")) {
+        return "port %d on %s is taken. Stop what uses it, or choose another with --port."
+            .formatted(port, settings.get(Settings.SERVER_HOST));
+      }
+    }
+    return String.valueOf(e.getMessage());
+  }
+
+  private static void stop(@Nullable Holdfast engine, Vertx vertx) {
+    Future<Void> stopped = engine == null ? Future.succeededFuture() : engine.stop();
+    stopped.eventually(vertx::close).await();
+  }
+
+  private record Running(Vertx vertx, Holdfast engine, ApiServer api, String adminKey)
       implements Server {
     @Override
+    public int port() {
+      return api.port();
+    }
+
+    @Override
     public Future<Void> stop() {
-      return engine.stop().eventually(vertx::close);
+      return api.stop().eventually(engine::stop).eventually(vertx::close);
     }
   }
 }

@@ -1,0 +1,276 @@
+package dev.holdfast.engine;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.path.Effect;
+import dev.holdfast.core.path.Input;
+import dev.holdfast.core.path.Loop;
+import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Store;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.http.HttpSender;
+import io.netty.channel.EventLoop;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns the {@link Loop} on one event loop: gathers what has happened, steps, and carries out what
+ * the loop wants done.
+ *
+ * <p>All that happens during one round of the event loop is one step, so that a busy process takes
+ * few and large steps.
+ */
+final class LoopRunner {
+  private static final Logger log = LoggerFactory.getLogger(LoopRunner.class);
+  private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1);
+
+  private final Loop loop;
+  private final World world;
+  private final EventLoop eventLoop;
+  private final Promise<Void> stopped = Promise.promise();
+  private List<Input> inputs = new ArrayList<>();
+  private List<Input> stepping = new ArrayList<>();
+  private boolean scheduled;
+  private boolean broken;
+  private @Nullable Instant wakeAt;
+  private long wakeTimer;
+
+  LoopRunner(Loop loop, World world) {
+    this.loop = loop;
+    this.world = world;
+    this.eventLoop = ((ContextInternal) world.context()).nettyEventLoop();
+  }
+
+  /** What the loop's effects act on. */
+  record World(
+      Vertx vertx,
+      Context context,
+      InstantSource clock,
+      Store store,
+      Committer committer,
+      Readers readers,
+      HttpSender sender,
+      Consumer<Throwable> whenBroken) {}
+
+  void start() {
+    onContext(this::schedule);
+  }
+
+  /** Takes an input, from any thread. */
+  void put(Input input) {
+    onContext(
+        () -> {
+          inputs.add(input);
+          schedule();
+        });
+  }
+
+  <T> Future<T> look(Function<View, T> question) {
+    Promise<T> promise = Promise.promise();
+    onContext(() -> promise.complete(question.apply(loop)));
+    return promise.future();
+  }
+
+  /** Ends when everything under way has ended and is on disk. */
+  Future<Void> stop() {
+    put(new Input.StopRequested());
+    return stopped
+        .future()
+        .eventually(
+            () -> {
+              world.committer().close();
+              world.readers().close();
+              world.sender().close();
+              return Future.succeededFuture();
+            });
+  }
+
+  private void onContext(Runnable task) {
+    if (eventLoop.inEventLoop()) {
+      task.run();
+    } else {
+      world.context().runOnContext(_ -> task.run());
+    }
+  }
+
+  private void schedule() {
+    if (!scheduled) {
+      scheduled = true;
+      world.context().runOnContext(_ -> step());
+    }
+  }
+
+  private void step() {
+    scheduled = false;
+    if (broken) {
+      return;
+    }
+    List<Input> batch = inputs;
+    inputs = stepping;
+    stepping = batch;
+    try {
+      loop.step(batch, world.clock().instant(), this::perform);
+    } catch (RuntimeException | Error e) {
+      breakDown(e);
+      return;
+    }
+    batch.clear();
+    if (loop.isStopped()) {
+      stopped.tryComplete();
+    }
+    sleep();
+  }
+
+  private void sleep() {
+    Instant next = loop.nextWake().orElse(null);
+    if (next == null || (wakeAt != null && !next.isBefore(wakeAt))) {
+      return;
+    }
+    if (wakeAt != null) {
+      world.vertx().cancelTimer(wakeTimer);
+    }
+    wakeAt = next;
+    Duration sleep = Duration.between(world.clock().instant(), next);
+    long millis = Math.clamp(sleep.toMillis() + 1, 1, LONGEST_SLEEP.toMillis());
+    wakeTimer =
+        world
+            .vertx()
+            .setTimer(
+                millis,
+                _ -> {
+                  wakeAt = null;
+                  schedule();
+                });
+  }
+
+  private void perform(Effect effect) {
+    switch (effect) {
+      case Effect.Commit commit -> world.committer().write(commit.batch(), this::committed);
+      case Effect.Send send ->
+          world
+              .sender()
+              .send(
+                  send.delivery(),
+                  (outcome, millis) ->
+                      put(new Input.AttemptEnded(send.delivery(), outcome, millis)));
+      case Effect.Fetch fetch -> fetch(fetch.load());
+      case Effect.Reply reply -> reply.to().accept(reply.answer());
+      case Effect.StateChanged changed -> tell(changed.endpoint(), changed.before());
+    }
+  }
+
+  private void committed(Input ended) {
+    if (ended instanceof Input.CommitFailed failed) {
+      switch (failed.kind()) {
+        case BROKEN -> onContext(() -> breakDown(new IllegalStateException(failed.detail())));
+        case FULL ->
+            log.warn("store.full detail=\"{}\" next=\"trying again in a second\"", failed.detail());
+        case REFUSED ->
+            log.error(
+                "store.refused writes={} detail=\"{}\" next=\"splitting the batch\"",
+                failed.batch().writes().size(),
+                failed.detail());
+      }
+    }
+    put(ended);
+  }
+
+  private void fetch(Load load) {
+    switch (load) {
+      case Load.Events events ->
+          world
+              .readers()
+              .read(
+                  () -> world.store().events(events.ids()),
+                  (List<Event> found) -> put(new Input.EventsLoaded(events, found)),
+                  failure -> loadFailed(load, failure));
+      case Load.Due due ->
+          fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
+      case Load.Pending pending ->
+          fetchMessages(load, () -> world.store().pending(pending.endpoint(), pending.limit()));
+      case Load.Backlog backlog ->
+          fetchMessages(
+              load,
+              () ->
+                  world
+                      .store()
+                      .backlog(
+                          backlog.endpoint(),
+                          backlog.triedBefore(),
+                          backlog.after(),
+                          backlog.now(),
+                          backlog.limit()));
+      case Load.Probe probe ->
+          fetchMessages(
+              load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
+      case Load.OfSubscription of ->
+          fetchMessages(
+              load,
+              () -> world.store().ofSubscription(of.endpoint(), of.subscription(), of.limit()));
+      case Load.Unfinished unfinished ->
+          fetchMessages(
+              load, () -> world.store().unfinished(unfinished.message()).stream().toList());
+    }
+  }
+
+  private void fetchMessages(Load load, Readers.Read<List<Message>> read) {
+    world
+        .readers()
+        .read(
+            read,
+            messages -> put(new Input.Loaded(load, messages)),
+            failure -> loadFailed(load, failure));
+  }
+
+  private void loadFailed(Load load, Throwable failure) {
+    if (failure instanceof StoreException e && e.kind() == StoreException.Kind.BROKEN) {
+      onContext(() -> breakDown(e));
+      return;
+    }
+    log.warn("store.read-failed load={} next=\"trying again in a second\"", load, failure);
+    put(new Input.LoadFailed(load));
+  }
+
+  private void breakDown(Throwable cause) {
+    if (!broken) {
+      broken = true;
+      log.error("engine.broken next=\"the process ends; what was accepted is on disk\"", cause);
+      world.whenBroken().accept(cause);
+    }
+  }
+
+  private static void tell(Endpoint endpoint, Health before) {
+    Health health = endpoint.health();
+    log.info(
+        "endpoint.{} endpoint={} tenant={} before={} reason={} consecutiveFailures={} counted={}/{}",
+        name(health.state()),
+        Id.text(Id.ENDPOINT, endpoint.id()),
+        endpoint.tenant(),
+        name(before.state()),
+        name(health.reason()),
+        before.consecutiveFailures(),
+        before.sinceEnabled().failures(),
+        before.sinceEnabled().attempts());
+  }
+
+  private static String name(Enum<?> value) {
+    return value.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+  }
+}

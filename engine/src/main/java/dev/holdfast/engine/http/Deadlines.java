@@ -1,0 +1,79 @@
+package dev.holdfast.engine.http;
+
+import io.netty.channel.EventLoop;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts in flight, in the order of their start.
+ *
+ * <p>All have the same time limit, so the oldest is the next to run out of it, and one timer set to
+ * the oldest serves them all: starting and ending an attempt touches no timer.
+ */
+final class Deadlines {
+
+  /** The timer does not run more often than this, however many attempts there are. */
+  private static final long GRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final EventLoop eventLoop;
+  private final long timeoutNanos;
+  private final Consumer<Sending> expired;
+  private @Nullable Sending oldest;
+  private @Nullable Sending newest;
+  private boolean timerSet;
+
+  Deadlines(EventLoop eventLoop, long timeoutNanos, Consumer<Sending> expired) {
+    this.eventLoop = eventLoop;
+    this.timeoutNanos = timeoutNanos;
+    this.expired = expired;
+  }
+
+  boolean isPast(Sending sending, long nowNanos) {
+    return nowNanos - sending.startedNanos >= timeoutNanos;
+  }
+
+  void add(Sending sending) {
+    sending.older = newest;
+    if (newest == null) {
+      oldest = sending;
+    } else {
+      newest.newer = sending;
+    }
+    newest = sending;
+    if (!timerSet) {
+      setTimer(timeoutNanos);
+    }
+  }
+
+  void remove(Sending sending) {
+    if (sending.older == null) {
+      oldest = sending.newer;
+    } else {
+      sending.older.newer = sending.newer;
+    }
+    if (sending.newer == null) {
+      newest = sending.older;
+    } else {
+      sending.newer.older = sending.older;
+    }
+    sending.older = null;
+    sending.newer = null;
+  }
+
+  private void setTimer(long afterNanos) {
+    timerSet = true;
+    var _ = eventLoop.schedule(this::sweep, afterNanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void sweep() {
+    timerSet = false;
+    long now = System.nanoTime();
+    while (oldest != null && isPast(oldest, now)) {
+      expired.accept(oldest);
+    }
+    if (oldest != null && !timerSet) {
+      setTimer(Math.max(GRAIN_NANOS, timeoutNanos - (now - oldest.startedNanos)));
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.holdfast.engine.http;
+
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.List;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
+import org.jspecify.annotations.Nullable;
+
+/** Scheme, host and port: what a connection can be kept for. */
+final class Origin {
+
+  /** What makes two origins the same. */
+  record Key(boolean https, String host, int port) {
+    static Key of(EndpointUrl url) {
+      return new Key(url.https(), url.host(), url.port());
+    }
+  }
+
+  final Key key;
+
+  /** The address, when the host is one; else it has to be looked up. */
+  final @Nullable List<InetAddress> literal;
+
+  /** The host as TLS knows it. */
+  final String tlsHost;
+
+  /** The name that TLS asks the server for; an address cannot be asked for. */
+  final List<SNIServerName> serverNames;
+
+  /** Kept connections; the one used last is the last. */
+  final ArrayDeque<Connection> idle = new ArrayDeque<>();
+
+  /** How many known targets are on this origin. With the last of them its connections go. */
+  int targets;
+
+  Origin(Key key) {
+    this.key = key;
+    InetAddress address = IpLiteral.parse(key.host());
+    this.literal = address == null ? null : List.of(address);
+    String host = key.host();
+    this.tlsHost = host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
+    this.serverNames = literal == null ? serverNames(tlsHost) : List.of();
+  }
+
+  private static List<SNIServerName> serverNames(String host) {
+    try {
+      return List.of(new SNIHostName(host));
+    } catch (IllegalArgumentException e) {
+      // A name that DNS knows but TLS cannot ask for, such as my_service.
+      return List.of();
+    }
+  }
+}

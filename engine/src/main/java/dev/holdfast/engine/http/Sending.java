@@ -1,0 +1,83 @@
+package dev.holdfast.engine.http;
+
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.port.Delivery;
+import io.netty.buffer.ByteBuf;
+import java.net.InetAddress;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** An attempt under way, and what has come back of its answer so far. */
+final class Sending {
+
+  /** How much of an answer is kept. */
+  static final int KEPT_BYTES = 4 * 1024;
+
+  /** How much of an answer is read, so that its connection can be used again. */
+  static final int READ_BYTES = 16 * 1024;
+
+  final Delivery delivery;
+  final HttpSender.Ended ended;
+  final Target target;
+  final long startedNanos;
+
+  /** The neighbours in {@link Deadlines}. */
+  @Nullable Sending older;
+
+  @Nullable Sending newer;
+
+  /** The connection that it is on, or that is being opened for it. */
+  @Nullable Connection connection;
+
+  /** Checked addresses that have not been tried yet. */
+  List<InetAddress> untried = List.of();
+
+  /** Whether it was written to a kept connection that turned out to be closed. */
+  boolean rewritten;
+
+  boolean done;
+
+  /** The answer's status; 0 until its headers are complete. */
+  private int status;
+
+  private @Nullable String retryAfter;
+  private byte[] response = Outcome.NO_RESPONSE;
+  private int received;
+
+  Sending(Delivery delivery, HttpSender.Ended ended, Target target, long startedNanos) {
+    this.delivery = delivery;
+    this.ended = ended;
+    this.target = target;
+    this.startedNanos = startedNanos;
+  }
+
+  boolean isAnswered() {
+    return status != 0;
+  }
+
+  void answered(int answer, @Nullable String wait) {
+    status = answer;
+    retryAfter = wait;
+  }
+
+  /** Takes a piece of the answer's body. Returns false when it is time to stop reading. */
+  boolean take(ByteBuf content) {
+    int length = content.readableBytes();
+    int kept = Math.min(length, KEPT_BYTES - response.length);
+    if (kept > 0) {
+      int before = response.length;
+      response = Arrays.copyOf(response, before + kept);
+      content.getBytes(content.readerIndex(), response, before, kept);
+    }
+    received += length;
+    return received <= READ_BYTES;
+  }
+
+  /** What the answer means. */
+  Outcome outcome() {
+    return status >= 200 && status < 300
+        ? new Outcome.Success(status, response)
+        : new Outcome.Failure(Outcome.Failure.Kind.STATUS, status, response, retryAfter);
+  }
+}

@@ -1,0 +1,53 @@
+package dev.holdfast.engine.http;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The endpoints that were sent to lately, taken apart once. */
+final class Targets {
+  private final String userAgent;
+  private final int most;
+  private final Consumer<Origin> forgotten;
+  private final LinkedHashMap<String, Target> byUrl = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Origin.Key, Origin> origins = new HashMap<>();
+
+  /**
+   * @param most how many are remembered; beyond it the one unused for longest goes
+   * @param forgotten told about each origin that no remembered target is on any more
+   */
+  Targets(String userAgent, int most, Consumer<Origin> forgotten) {
+    this.userAgent = userAgent;
+    this.most = most;
+    this.forgotten = forgotten;
+  }
+
+  /** The target of a URL, or nothing if it is not a URL that can be sent to. */
+  @Nullable Target of(String url) {
+    Target known = byUrl.get(url);
+    if (known != null) {
+      return known;
+    }
+    if (!(EndpointUrl.check(url) instanceof EndpointUrl.Checked.Accepted(EndpointUrl parsed))) {
+      return null;
+    }
+    Origin origin = origins.computeIfAbsent(Origin.Key.of(parsed), Origin::new);
+    origin.targets++;
+    Target target = new Target(origin, parsed, userAgent);
+    byUrl.put(url, target);
+    if (byUrl.size() > most) {
+      forget(byUrl.pollFirstEntry().getValue());
+    }
+    return target;
+  }
+
+  private void forget(Target target) {
+    Origin origin = target.origin;
+    if (--origin.targets == 0) {
+      origins.remove(origin.key);
+      forgotten.accept(origin);
+    }
+  }
+}

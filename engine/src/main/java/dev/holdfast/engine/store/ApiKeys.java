@@ -1,0 +1,101 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.ApiKey.Role;
+import java.nio.ByteBuffer;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
+public final class ApiKeys {
+  private static final int HASH_BYTES = 32;
+
+  private final Writer writer;
+  private final Reader reader;
+
+  ApiKeys(Writer writer, Reader reader) {
+    this.writer = writer;
+    this.reader = reader;
+  }
+
+  public boolean isEmpty() throws StoreException {
+    return reader.read(
+        "looking for keys",
+        connection -> {
+          try (ResultSet rows =
+              connection.prepare("SELECT 1 FROM api_keys LIMIT 1").executeQuery()) {
+            return !rows.next();
+          }
+        });
+  }
+
+  /**
+   * Keeps a new key; when it returns, the key is on disk.
+   *
+   * @param tenant the tenant that the key belongs to; absent for a key for all tenants
+   */
+  public void put(String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
+      throws StoreException {
+    if (sha256.length != HASH_BYTES) {
+      throw new IllegalArgumentException("not a SHA-256: " + sha256.length + " bytes");
+    }
+    writer.execute(
+        "keeping a key",
+        "INSERT INTO api_keys (name, role, tenant, hash, created_at) VALUES (?, ?, ?, ?, ?)",
+        statement -> {
+          statement.setString(1, name);
+          statement.setString(2, role.name());
+          statement.setString(3, tenant);
+          statement.setBytes(4, sha256);
+          statement.setLong(5, Rows.micros(createdAt));
+        });
+  }
+
+  /** Every key, by its SHA-256. */
+  public Map<ByteBuffer, ApiKey> all() throws StoreException {
+    return reader.read("reading the keys", ApiKeys::all);
+  }
+
+  private static Map<ByteBuffer, ApiKey> all(Reader.Statements connection) throws SQLException {
+    Map<ByteBuffer, ApiKey> keys = new HashMap<>();
+    try (ResultSet row =
+        connection
+            .prepare("SELECT id, name, role, tenant, created_at, hash FROM api_keys")
+            .executeQuery()) {
+      while (row.next()) {
+        keys.put(ByteBuffer.wrap(row.getBytes(6)), key(row));
+      }
+    }
+    return keys;
+  }
+
+  public Optional<ApiKey> find(byte[] sha256) throws StoreException {
+    return reader.read("finding a key", connection -> find(connection, sha256));
+  }
+
+  private static Optional<ApiKey> find(Reader.Statements connection, byte[] sha256)
+      throws SQLException {
+    PreparedStatement statement =
+        connection.prepare(
+            "SELECT id, name, role, tenant, created_at FROM api_keys WHERE hash = ?");
+    statement.setBytes(1, sha256);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? Optional.of(key(row)) : Optional.empty();
+    }
+  }
+
+  private static ApiKey key(ResultSet row) throws SQLException {
+    return new ApiKey(
+        row.getLong(1),
+        row.getString(2),
+        Role.valueOf(row.getString(3)),
+        row.getString(4),
+        Rows.instant(row.getLong(5)));
+  }
+}

@@ -1,0 +1,176 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.port.StoreException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves what was committed from the log into the file, beside the writer, and keeps the log small.
+ *
+ * <p>SQLite begins the log anew only when all of it has been moved and nobody reads from it. While
+ * the writer goes on writing, a checkpoint of another thread never catches up with it. So when the
+ * log has grown long, the writer's own thread moves the little that is left between two commits.
+ * Whoever reads for long keeps the log from being emptied as well, and is interrupted when the log
+ * gets too long.
+ */
+final class Checkpointer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
+
+  /** How long to wait after a checkpoint. */
+  private static final long PAUSE_MILLIS = 50;
+
+  /** A log longer than this is to begin anew. */
+  static final long LONG_LOG_BYTES = 16L << 20;
+
+  /** A log longer than this interrupts those who read history. */
+  static final long TOO_LONG_LOG_BYTES = 256L << 20;
+
+  /** How short a read must be to be let alone even then. */
+  private static final long SHORT_READ_NANOS = 100_000_000;
+
+  /** How often a full disk is logged. */
+  private static final long COMPLAIN_EVERY_NANOS = 60_000_000_000L;
+
+  private final Connection connection;
+  private final Writer writer;
+  private final List<Reader> longReaders;
+  private final long readLimitMillis;
+  private final Thread thread;
+
+  /** Held during a checkpoint: SQLite lets only one run. */
+  private final ReentrantLock turn = new ReentrantLock();
+
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private volatile boolean finishWanted;
+  private long complainedNanos = System.nanoTime() - COMPLAIN_EVERY_NANOS;
+
+  Checkpointer(
+      Connection connection, Writer writer, List<Reader> longReaders, long readLimitMillis) {
+    this.connection = connection;
+    this.writer = writer;
+    this.longReaders = longReaders;
+    this.readLimitMillis = readLimitMillis;
+    this.thread = Thread.ofPlatform().name("holdfast-checkpoint").daemon().unstarted(this::run);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /**
+   * What a checkpoint found.
+   *
+   * @param log pages in the log
+   * @param moved of these, those that are in the file too
+   */
+  private record Progress(long log, long moved) {
+    boolean isComplete() {
+      return moved >= log;
+    }
+
+    boolean isLongerThan(long bytes) {
+      return log * Sqlite.PAGE_BYTES > bytes;
+    }
+  }
+
+  private void run() {
+    long seen = -1;
+    Progress progress = new Progress(0, 0);
+    while (pause()) {
+      for (Reader reader : longReaders) {
+        reader.interruptIfLongerThan(
+            readLimitMillis * 1_000_000, "it took longer than " + readLimitMillis + " ms");
+      }
+      long commits = writer.commits();
+      if (commits == seen && progress.isComplete()) {
+        continue;
+      }
+      seen = commits;
+      progress = checkpoint(progress);
+    }
+  }
+
+  private boolean pause() {
+    try {
+      return !closing.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
+  private Progress checkpoint(Progress before) {
+    turn.lock();
+    try {
+      Progress progress = passive(connection);
+      if (progress.isLongerThan(LONG_LOG_BYTES) && !progress.isComplete()) {
+        progress = passive(connection);
+        finishWanted = !progress.isComplete();
+      }
+      if (progress.isLongerThan(TOO_LONG_LOG_BYTES)) {
+        for (Reader reader : longReaders) {
+          reader.interruptIfLongerThan(
+              SHORT_READ_NANOS, "it kept the store from emptying its log, which got too long");
+        }
+      }
+      return progress;
+    } catch (SQLException e) {
+      failed(e);
+      return before;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Called by the writer's thread between two transactions. */
+  void betweenCommits() {
+    if (finishWanted && turn.tryLock()) {
+      try {
+        finishWanted = false;
+        writer.between(Checkpointer::passive);
+      } catch (SQLException e) {
+        failed(e);
+      } finally {
+        turn.unlock();
+      }
+    }
+  }
+
+  private static Progress passive(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("PRAGMA wal_checkpoint(PASSIVE)")) {
+      return row.next()
+          ? new Progress(Math.max(0, row.getLong(2)), Math.max(0, row.getLong(3)))
+          : new Progress(0, 0);
+    }
+  }
+
+  private void failed(SQLException e) {
+    StoreException failure = Sqlite.failure("moving the log into the file", e);
+    if (failure.kind() == StoreException.Kind.BROKEN) {
+      LOG.error("store.checkpoint-failed: nothing is written any more", failure);
+      writer.breakDown(failure);
+    } else if (System.nanoTime() - complainedNanos >= COMPLAIN_EVERY_NANOS) {
+      complainedNanos = System.nanoTime();
+      LOG.warn("store.checkpoint-postponed: tried again every {} ms", PAUSE_MILLIS, failure);
+    }
+  }
+
+  @Override
+  public void close() throws SQLException {
+    closing.countDown();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    connection.close();
+  }
+}

@@ -1,0 +1,268 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.Store;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Written;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The embedded store.
+ *
+ * <p>Its calls do input and output through native code: call them from platform threads. Reads of
+ * the path wait for each other; of reads of history {@value #HISTORY_READERS} run at once.
+ */
+public final class SqliteStore implements Store, History {
+  private static final Logger LOG = LoggerFactory.getLogger(SqliteStore.class);
+
+  private static final int HISTORY_READERS = 2;
+  private static final Duration HISTORY_LIMIT = Duration.ofSeconds(5);
+
+  private final StoreFile file;
+  private final Writer writer;
+  private final Checkpointer checkpointer;
+  private final PathReads path;
+  private final HistoryReads history;
+  private final ApiKeys apiKeys;
+
+  /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
+  private final List<AutoCloseable> parts;
+
+  private boolean closed;
+
+  /** Opens the store in a directory, which is made when absent. */
+  public static SqliteStore open(Path directory) throws StoreRefused {
+    return open(directory, HISTORY_LIMIT);
+  }
+
+  static SqliteStore open(Path directory, Duration historyLimit) throws StoreRefused {
+    StoreFile file = StoreFile.open(directory);
+    List<AutoCloseable> opened = new ArrayList<>();
+    try {
+      return new SqliteStore(file, opened, historyLimit);
+    } catch (SQLException e) {
+      for (AutoCloseable part : opened.reversed()) {
+        close(part);
+      }
+      file.close();
+      throw new StoreRefused(
+          file.path()
+              + " cannot be opened: "
+              + e.getMessage()
+              + ". If its disk is full, make room; if it is damaged, restore it from a backup.",
+          e);
+    }
+  }
+
+  private SqliteStore(StoreFile file, List<AutoCloseable> opened, Duration historyLimit)
+      throws SQLException {
+    this.file = file;
+    var connection = Sqlite.writer(file.path(), Checkpointer.LONG_LOG_BYTES);
+    opened.add(connection);
+    Migrations.apply(connection);
+    writer = new Writer(connection);
+    List<Reader> longReaders = new ArrayList<>();
+    for (int i = 0; i < HISTORY_READERS; i++) {
+      longReaders.add(opened(opened, new Reader(file.path())));
+    }
+    history = new HistoryReads(longReaders, historyLimit.toMillis());
+    path = new PathReads(opened(opened, new Reader(file.path())));
+    apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
+    checkpointer =
+        opened(
+            opened,
+            new Checkpointer(
+                opened(opened, Sqlite.writer(file.path(), Checkpointer.LONG_LOG_BYTES)),
+                writer,
+                longReaders,
+                historyLimit.toMillis()));
+    parts = List.copyOf(opened.reversed());
+    checkpointer.start();
+  }
+
+  private static <T extends AutoCloseable> T opened(List<AutoCloseable> opened, T part) {
+    opened.add(part);
+    return part;
+  }
+
+  /** The keys of the API. */
+  public ApiKeys apiKeys() {
+    return apiKeys;
+  }
+
+  @Override
+  public Snapshot snapshot() throws StoreException {
+    try (Reader reader = new Reader(file.path())) {
+      return reader.readAtOnce("reading where things stand", SqliteStore::snapshot);
+    } catch (SQLException e) {
+      throw Sqlite.failure("opening a reader", e);
+    }
+  }
+
+  private static Snapshot snapshot(Reader.Statements connection) throws SQLException {
+    List<Endpoint> endpoints = new ArrayList<>();
+    try (ResultSet rows =
+        connection.prepare("SELECT " + Rows.ENDPOINT_COLUMNS + " FROM endpoints").executeQuery()) {
+      while (rows.next()) {
+        endpoints.add(Rows.endpoint(rows));
+      }
+    }
+    return new Snapshot(
+        endpoints,
+        subscriptions(connection, "ended_at IS NULL"),
+        subscriptions(connection, "ended_at IS NOT NULL"),
+        unfinished(connection),
+        highestId(connection));
+  }
+
+  private static List<Subscription> subscriptions(Reader.Statements connection, String which)
+      throws SQLException {
+    List<Subscription> subscriptions = new ArrayList<>();
+    String sql = "SELECT " + Rows.SUBSCRIPTION_COLUMNS + " FROM subscriptions WHERE " + which;
+    try (ResultSet rows = connection.prepare(sql).executeQuery()) {
+      while (rows.next()) {
+        subscriptions.add(Rows.subscription(rows));
+      }
+    }
+    return subscriptions;
+  }
+
+  private static Map<Long, Unfinished> unfinished(Reader.Statements connection)
+      throws SQLException {
+    Map<Long, Unfinished> unfinished = new HashMap<>();
+    try (ResultSet rows = connection.prepare(COUNT_UNFINISHED).executeQuery()) {
+      while (rows.next()) {
+        int count = rows.getInt(3);
+        unfinished.merge(
+            rows.getLong(1),
+            switch (Rows.status(rows.getInt(2))) {
+              case PENDING -> new Unfinished(count, 0, 0);
+              case WAITING -> new Unfinished(0, count, 0);
+              case PARKED -> new Unfinished(0, 0, count);
+            },
+            (one, other) ->
+                new Unfinished(
+                    one.pending() + other.pending(),
+                    one.waiting() + other.waiting(),
+                    one.parked() + other.parked()));
+      }
+    }
+    return unfinished;
+  }
+
+  /** Answered from the index alone. */
+  static final String COUNT_UNFINISHED =
+      "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
+
+  private static long highestId(Reader.Statements connection) throws SQLException {
+    long highest = 0;
+    for (String table : List.of("events", "open", "messages", "endpoints", "subscriptions")) {
+      try (ResultSet row = connection.prepare("SELECT max(id) FROM " + table).executeQuery()) {
+        if (row.next()) {
+          highest = Math.max(highest, row.getLong(1));
+        }
+      }
+    }
+    return highest;
+  }
+
+  @Override
+  public Written write(Batch batch) throws StoreException {
+    Written written = writer.write(batch);
+    checkpointer.betweenCommits();
+    return written;
+  }
+
+  @Override
+  public List<Message> due(DueCursor after, Instant through, int limit) throws StoreException {
+    return path.due(after, through, limit);
+  }
+
+  @Override
+  public List<Message> pending(long endpoint, int limit) throws StoreException {
+    return path.pending(endpoint, limit);
+  }
+
+  @Override
+  public List<Message> backlog(
+      long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
+      throws StoreException {
+    return path.backlog(endpoint, triedBefore, after, now, limit);
+  }
+
+  @Override
+  public Optional<Message> probe(long endpoint, Instant now) throws StoreException {
+    return path.probe(endpoint, now);
+  }
+
+  @Override
+  public List<Message> ofSubscription(long endpoint, long subscription, int limit)
+      throws StoreException {
+    return path.ofSubscription(endpoint, subscription, limit);
+  }
+
+  @Override
+  public Optional<Message> unfinished(long message) throws StoreException {
+    return path.unfinished(message);
+  }
+
+  @Override
+  public List<Event> events(List<Long> ids) throws StoreException {
+    return path.events(ids);
+  }
+
+  @Override
+  public Page messages(Query query) throws StoreException {
+    return history.messages(query);
+  }
+
+  @Override
+  public Optional<MessageDetail> message(String tenant, long id) throws StoreException {
+    return history.message(tenant, id);
+  }
+
+  @Override
+  public Optional<EventDetail> event(String tenant, EventKey key) throws StoreException {
+    return history.event(tenant, key);
+  }
+
+  @Override
+  public List<Change> changes(long endpoint, int limit) throws StoreException {
+    return history.changes(endpoint, limit);
+  }
+
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      parts.forEach(SqliteStore::close);
+      file.close();
+    }
+  }
+
+  private static void close(AutoCloseable part) {
+    try {
+      part.close();
+    } catch (Exception e) {
+      LOG.warn("store.close-failed: what was written is safe, the log is moved at next start", e);
+    }
+  }
+}

@@ -1,0 +1,567 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.StoreException.Kind;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.core.port.Written;
+import dev.holdfast.core.port.Written.AcceptResult;
+import dev.holdfast.core.port.Written.Receipt;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns a batch into one transaction. It has the only connection that writes.
+ *
+ * <p>Rows are gathered per statement and go to SQLite statement by statement, not write by write.
+ * That keeps the meaning of their order: a message is inserted before it is changed, and changed
+ * before it is finished, whichever writes of the batch said so.
+ */
+final class Writer implements AutoCloseable {
+  private final Connection connection;
+  private final ContentDigest digest = new ContentDigest();
+
+  private final PreparedStatement claimKey;
+  private final PreparedStatement unclaimKey;
+  private final PreparedStatement findKey;
+  private final PreparedStatement countMessages;
+  private final PreparedStatement forget;
+  private final Gathered events;
+  private final Gathered pending;
+  private final Gathered parked;
+  private final Gathered changed;
+  private final Gathered attempts;
+  private final Gathered finished;
+  private final Gathered delivered;
+  private final Gathered dropped;
+  private final Gathered newEndpoints;
+  private final Gathered subscriptions;
+  private final Gathered unsubscribed;
+  private final Gathered endpointChanges;
+  private final Gathered health;
+  private final List<Gathered> inOrder;
+
+  /** How many messages each event with a caller's id has that this batch brought. */
+  private final Map<Long, Integer> claimedNow = new HashMap<>();
+
+  private final AtomicLong commits = new AtomicLong();
+  private volatile @Nullable StoreException broken;
+
+  Writer(Connection connection) throws SQLException {
+    this.connection = connection;
+    claimKey =
+        connection.prepareStatement(
+            "INSERT INTO keys (tenant, caller_id, event, content) VALUES (?, ?, ?, ?)"
+                + " ON CONFLICT DO NOTHING");
+    unclaimKey = connection.prepareStatement("DELETE FROM keys WHERE tenant = ? AND caller_id = ?");
+    findKey =
+        connection.prepareStatement(
+            "SELECT event, content FROM keys WHERE tenant = ? AND caller_id = ?");
+    countMessages = connection.prepareStatement("SELECT messages FROM events WHERE id = ?");
+    forget = connection.prepareStatement("DELETE FROM subscriptions WHERE id = ?");
+    events =
+        gathered(
+            "INSERT INTO events (id, tenant, type, subject, occurred_at, caller_id, traceparent,"
+                + " messages, data, previous) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    pending =
+        gathered(
+            "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, size)"
+                + " VALUES (?, ?, ?, ?, 0, ?, ?, ?)");
+    parked =
+        gathered(
+            "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, base,"
+                + " due, not_before, last_attempt_at, size)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    changed =
+        new Gathered(
+            connection.prepareStatement(
+                "UPDATE open SET endpoint = ?, status = ?, attempts = ?, slot = ?, base = ?,"
+                    + " due = ?, not_before = ?, last_attempt_at = ? WHERE id = ?"),
+            "a message to be changed is not unfinished");
+    attempts =
+        gathered(
+            "INSERT INTO attempts (message, number, "
+                + Rows.ATTEMPT_COLUMNS
+                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    finished =
+        new Gathered(
+            connection.prepareStatement("DELETE FROM open WHERE id = ?"),
+            "a message to be finished is not unfinished");
+    delivered =
+        gathered(
+            "INSERT INTO messages (id, event, subscription, endpoint, finished_at, attempts,"
+                + " attempt_at, duration_millis, scheduled, http_status, response)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    dropped =
+        gathered(
+            "INSERT INTO messages (id, event, subscription, endpoint, reason, finished_at,"
+                + " attempts, "
+                + Rows.ATTEMPT_COLUMNS
+                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    newEndpoints =
+        gathered(
+            "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
+                + " failures, previous_attempts, previous_failures, current_attempts,"
+                + " current_failures, consecutive_failures, last_success_at, next_probe_at)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    subscriptions =
+        gathered(
+            "INSERT INTO subscriptions ("
+                + Rows.SUBSCRIPTION_COLUMNS
+                + ") VALUES (?, ?, ?, ?, ?, ?)");
+    unsubscribed = gathered("UPDATE subscriptions SET ended_at = ? WHERE id = ?");
+    endpointChanges =
+        gathered("INSERT INTO endpoint_changes (endpoint, at, state, reason) VALUES (?, ?, ?, ?)");
+    health =
+        gathered(
+            "UPDATE endpoints SET state = ?, since = ?, reason = ?, successes = ?, failures = ?,"
+                + " previous_attempts = ?, previous_failures = ?, current_attempts = ?,"
+                + " current_failures = ?, consecutive_failures = ?, last_success_at = ?,"
+                + " next_probe_at = ? WHERE id = ?");
+    inOrder =
+        List.of(
+            newEndpoints,
+            subscriptions,
+            unsubscribed,
+            events,
+            pending,
+            parked,
+            changed,
+            attempts,
+            finished,
+            delivered,
+            dropped,
+            endpointChanges,
+            health);
+  }
+
+  private Gathered gathered(String sql) throws SQLException {
+    return new Gathered(connection.prepareStatement(sql), null);
+  }
+
+  /** How many transactions have been committed. */
+  long commits() {
+    return commits.get();
+  }
+
+  /** From now on nothing is written any more, since what is on disk cannot be vouched for. */
+  void breakDown(StoreException cause) {
+    if (broken == null) {
+      broken = cause;
+    }
+  }
+
+  synchronized Written write(Batch batch) throws StoreException {
+    return inTransaction(
+        "writing a batch",
+        () -> {
+          List<AcceptResult> accepts = new ArrayList<>();
+          for (Write write : batch.writes()) {
+            gather(write, accepts);
+          }
+          for (Endpoint endpoint : batch.endpoints()) {
+            keepHealth(endpoint);
+          }
+          for (Gathered rows : inOrder) {
+            rows.flush();
+          }
+          return new Written(accepts);
+        });
+  }
+
+  /** Sets the parameters of a statement. */
+  interface Parameters {
+    void set(PreparedStatement statement) throws SQLException;
+  }
+
+  /** Runs one statement in a transaction of its own. */
+  synchronized void execute(String doing, String sql, Parameters parameters) throws StoreException {
+    inTransaction(
+        doing,
+        () -> {
+          try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            parameters.set(statement);
+            return statement.executeUpdate();
+          }
+        });
+  }
+
+  private interface Work<T> {
+    T run() throws SQLException;
+  }
+
+  private <T> T inTransaction(String doing, Work<T> work) throws StoreException {
+    if (broken != null) {
+      throw broken;
+    }
+    try {
+      Sqlite.execute(connection, "BEGIN IMMEDIATE");
+      T result = work.run();
+      Sqlite.execute(connection, "COMMIT");
+      commits.incrementAndGet();
+      return result;
+    } catch (SQLException e) {
+      StoreException failure = Sqlite.failure(doing, e);
+      if (failure.kind() == Kind.BROKEN) {
+        breakDown(failure);
+      }
+      undo(failure);
+      throw failure;
+    } catch (IllegalArgumentException e) {
+      StoreException failure = new StoreException(Kind.REFUSED, doing + ": " + e.getMessage(), e);
+      undo(failure);
+      throw failure;
+    } finally {
+      claimedNow.clear();
+    }
+  }
+
+  private void undo(StoreException failure) {
+    try {
+      for (Gathered rows : inOrder) {
+        rows.clear();
+      }
+      Sqlite.execute(connection, "ROLLBACK");
+    } catch (SQLException e) {
+      // SQLite has undone the transaction by itself; there is nothing left to do.
+      failure.addSuppressed(e);
+    }
+  }
+
+  private void gather(Write write, List<AcceptResult> accepts) throws SQLException {
+    switch (write) {
+      case Write.Accept accept -> accepts.add(accept(accept.events()));
+      case Write.Deliver deliver -> deliver(deliver);
+      case Write.Retry retry -> {
+        change(retry.message());
+        PreparedStatement row = attempts.row();
+        row.setLong(1, retry.attempt().message());
+        row.setInt(2, retry.attempt().number());
+        Rows.setAttempt(row, 3, retry.attempt());
+        attempts.add();
+      }
+      case Write.Park park -> change(park.message());
+      case Write.Drop drop -> drop(drop);
+      case Write.Subscribe subscribe -> {
+        if (subscribe.newEndpoint() != null) {
+          insert(subscribe.newEndpoint());
+        }
+        Rows.setSubscription(subscriptions.row(), subscribe.subscription());
+        subscriptions.add();
+      }
+      case Write.Unsubscribe unsubscribe -> {
+        PreparedStatement row = unsubscribed.row();
+        row.setLong(1, Rows.micros(unsubscribe.at()));
+        row.setLong(2, unsubscribe.subscription().id());
+        unsubscribed.add();
+      }
+      case Write.Forget forgotten -> {
+        subscriptions.flush();
+        unsubscribed.flush();
+        forget.setLong(1, forgotten.subscription());
+        forget.executeUpdate();
+      }
+      case Write.ChangeState change -> {
+        PreparedStatement row = endpointChanges.row();
+        row.setLong(1, change.endpoint().id());
+        row.setLong(2, Rows.micros(change.endpoint().health().since()));
+        row.setString(3, change.endpoint().health().state().name());
+        row.setString(4, change.endpoint().health().reason().name());
+        endpointChanges.add();
+        keepHealth(change.endpoint());
+      }
+    }
+  }
+
+  private AcceptResult accept(List<AcceptedEvent> accepted) throws SQLException {
+    List<Receipt> receipts = new ArrayList<>(accepted.size());
+    List<Event> claimed = null;
+    for (int index = 0; index < accepted.size(); index++) {
+      Event event = accepted.get(index).event();
+      int messages = accepted.get(index).messages().size();
+      if (event.callerId() == null) {
+        receipts.add(new Receipt(event.id(), event.publicId(), messages, false));
+        continue;
+      }
+      byte[] content = digest.of(event);
+      if (claim(event, content)) {
+        if (claimed == null) {
+          claimed = new ArrayList<>();
+        }
+        claimed.add(event);
+        claimedNow.put(event.id(), messages);
+        receipts.add(new Receipt(event.id(), event.publicId(), messages, false));
+      } else {
+        Receipt first = firstReceipt(event, content);
+        if (first == null) {
+          unclaim(claimed == null ? List.of() : claimed);
+          return new AcceptResult.Conflict(index);
+        }
+        receipts.add(first);
+      }
+    }
+    for (int index = 0; index < accepted.size(); index++) {
+      if (!receipts.get(index).repeat()) {
+        insert(accepted.get(index));
+      }
+    }
+    return new AcceptResult.Kept(receipts);
+  }
+
+  /** Takes the caller's id for this event, unless it is taken. */
+  private boolean claim(Event event, byte[] content) throws SQLException {
+    claimKey.setString(1, event.tenant());
+    claimKey.setString(2, event.callerId());
+    claimKey.setLong(3, event.id());
+    claimKey.setBytes(4, content);
+    return claimKey.executeUpdate() == 1;
+  }
+
+  private void unclaim(List<Event> claimed) throws SQLException {
+    for (Event event : claimed) {
+      claimedNow.remove(event.id());
+      unclaimKey.setString(1, event.tenant());
+      unclaimKey.setString(2, event.callerId());
+      unclaimKey.executeUpdate();
+    }
+  }
+
+  /** What the caller was told of the event that took the id, or null if that was another one. */
+  private @Nullable Receipt firstReceipt(Event event, byte[] content) throws SQLException {
+    findKey.setString(1, event.tenant());
+    findKey.setString(2, event.callerId());
+    long first;
+    try (ResultSet row = findKey.executeQuery()) {
+      if (!row.next()) {
+        throw new SQLException("a caller's id was taken and is not there");
+      }
+      first = row.getLong(1);
+      if (!Arrays.equals(content, row.getBytes(2))) {
+        return null;
+      }
+    }
+    return new Receipt(first, event.publicId(), messagesOf(first), true);
+  }
+
+  private int messagesOf(long event) throws SQLException {
+    Integer now = claimedNow.get(event);
+    if (now != null) {
+      return now;
+    }
+    countMessages.setLong(1, event);
+    try (ResultSet row = countMessages.executeQuery()) {
+      if (!row.next()) {
+        throw new SQLException("a caller's id leads to no event");
+      }
+      return row.getInt(1);
+    }
+  }
+
+  private void insert(AcceptedEvent accepted) throws SQLException {
+    Event event = accepted.event();
+    PreparedStatement row = events.row();
+    row.setLong(1, event.id());
+    row.setString(2, event.tenant());
+    row.setString(3, event.type());
+    row.setString(4, event.subject());
+    row.setString(5, event.occurredAt() == null ? null : event.occurredAt().toString());
+    row.setString(6, event.callerId());
+    row.setString(7, event.traceparent());
+    row.setInt(8, accepted.messages().size());
+    row.setBytes(9, event.data());
+    row.setBytes(10, event.previous());
+    events.add();
+    long expected = event.id();
+    for (Message message : accepted.messages()) {
+      expected += Id.STRIDE;
+      if (message.id() != expected || message.event() != event.id()) {
+        throw new IllegalArgumentException(
+            "message " + message.id() + " does not follow its event " + event.id());
+      }
+      insert(message);
+    }
+  }
+
+  private void insert(Message message) throws SQLException {
+    boolean isPending = message.status() == Status.PENDING;
+    Gathered rows = isPending ? pending : parked;
+    PreparedStatement row = rows.row();
+    row.setLong(1, message.id());
+    row.setLong(2, message.event());
+    row.setLong(3, message.subscription());
+    row.setLong(4, message.endpoint());
+    if (isPending) {
+      row.setInt(5, message.attempts());
+      row.setInt(6, message.slot());
+      row.setInt(7, message.size());
+    } else {
+      row.setInt(5, Rows.code(message.status()));
+      row.setInt(6, message.attempts());
+      row.setInt(7, message.slot());
+      Rows.setTime(row, 8, message.base());
+      Rows.setTime(row, 9, message.due());
+      Rows.setTime(row, 10, message.notBefore());
+      Rows.setTime(row, 11, message.lastAttemptAt());
+      row.setInt(12, message.size());
+    }
+    rows.add();
+  }
+
+  private void change(Message message) throws SQLException {
+    PreparedStatement row = changed.row();
+    row.setLong(1, message.endpoint());
+    row.setInt(2, Rows.code(message.status()));
+    row.setInt(3, message.attempts());
+    row.setInt(4, message.slot());
+    Rows.setTime(row, 5, message.base());
+    Rows.setTime(row, 6, message.due());
+    Rows.setTime(row, 7, message.notBefore());
+    Rows.setTime(row, 8, message.lastAttemptAt());
+    row.setLong(9, message.id());
+    changed.add();
+  }
+
+  private void deliver(Write.Deliver deliver) throws SQLException {
+    Message message = deliver.message();
+    Attempt attempt = deliver.attempt();
+    if (!(attempt.outcome() instanceof Outcome.Success success)) {
+      throw new IllegalArgumentException(
+          "message " + message.id() + " is delivered without a success");
+    }
+    finish(message);
+    PreparedStatement row = delivered.row();
+    row.setLong(1, message.id());
+    row.setLong(2, message.event());
+    row.setLong(3, message.subscription());
+    row.setLong(4, message.endpoint());
+    row.setLong(5, Rows.micros(deliver.at()));
+    row.setInt(6, attempt.number());
+    row.setLong(7, Rows.micros(attempt.at()));
+    row.setLong(8, attempt.durationMillis());
+    row.setInt(9, attempt.scheduled() ? 1 : 0);
+    row.setInt(10, success.status());
+    row.setBytes(11, success.response());
+    delivered.add();
+  }
+
+  private void drop(Write.Drop drop) throws SQLException {
+    Message message = drop.message();
+    finish(message);
+    PreparedStatement row = dropped.row();
+    row.setLong(1, message.id());
+    row.setLong(2, message.event());
+    row.setLong(3, message.subscription());
+    row.setLong(4, message.endpoint());
+    row.setString(5, drop.reason().name());
+    row.setLong(6, Rows.micros(drop.at()));
+    Attempt attempt = drop.attempt();
+    if (attempt == null) {
+      row.setInt(7, message.attempts());
+      for (int column = 8; column <= 14; column++) {
+        row.setNull(column, Types.NULL);
+      }
+    } else {
+      row.setInt(7, attempt.number());
+      Rows.setAttempt(row, 8, attempt);
+    }
+    dropped.add();
+  }
+
+  private void finish(Message message) throws SQLException {
+    finished.row().setLong(1, message.id());
+    finished.add();
+  }
+
+  private void insert(Endpoint endpoint) throws SQLException {
+    PreparedStatement row = newEndpoints.row();
+    row.setLong(1, endpoint.id());
+    row.setString(2, endpoint.tenant());
+    row.setString(3, endpoint.url());
+    row.setLong(4, Rows.micros(endpoint.health().createdAt()));
+    Rows.setHealth(row, 5, endpoint.health());
+    newEndpoints.add();
+  }
+
+  private void keepHealth(Endpoint endpoint) throws SQLException {
+    PreparedStatement row = health.row();
+    Rows.setHealth(row, 1, endpoint.health());
+    row.setLong(13, endpoint.id());
+    health.add();
+  }
+
+  @Override
+  public synchronized void close() throws SQLException {
+    connection.close();
+  }
+
+  /** Lets the writer's own connection be used between two transactions. */
+  synchronized <T> T between(Between<T> work) throws SQLException {
+    return work.run(connection);
+  }
+
+  interface Between<T> {
+    T run(Connection connection) throws SQLException;
+  }
+
+  /** A statement and the rows that it will be executed with. */
+  private static final class Gathered {
+    private final PreparedStatement statement;
+
+    /** Said when a row does not touch exactly one row of the table, unless that is fine. */
+    private final @Nullable String otherwise;
+
+    private int rows;
+
+    Gathered(PreparedStatement statement, @Nullable String otherwise) {
+      this.statement = statement;
+      this.otherwise = otherwise;
+    }
+
+    PreparedStatement row() {
+      return statement;
+    }
+
+    void add() throws SQLException {
+      statement.addBatch();
+      rows++;
+    }
+
+    void flush() throws SQLException {
+      if (rows == 0) {
+        return;
+      }
+      rows = 0;
+      long[] touched = statement.executeLargeBatch();
+      if (otherwise != null) {
+        for (long count : touched) {
+          if (count != 1) {
+            throw new IllegalArgumentException(otherwise);
+          }
+        }
+      }
+    }
+
+    void clear() throws SQLException {
+      rows = 0;
+      statement.clearBatch();
+    }
+  }
+}

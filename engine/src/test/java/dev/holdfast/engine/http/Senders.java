@@ -1,0 +1,186 @@
+package dev.holdfast.engine.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.port.Delivery;
+import io.netty.handler.ssl.SslContext;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.dns.AddressResolverOptions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A sender on an event loop of its own, for tests that run on another thread. */
+final class Senders implements AutoCloseable {
+  static final Instant STARTED_AT = Instant.parse("2026-03-04T05:06:07.890Z");
+
+  /** How an attempt ended. */
+  record Ending(Outcome outcome, long millis) {
+
+    Outcome.Failure.Kind kind() {
+      return ((Outcome.Failure) outcome).kind();
+    }
+
+    String response() {
+      return new String(outcome.response(), UTF_8);
+    }
+  }
+
+  private final Vertx vertx;
+  private final Context context;
+  private final List<AtomicInteger> calls = new CopyOnWriteArrayList<>();
+  final HttpSender sender;
+
+  private Senders(
+      VertxOptions options,
+      AddressGuard guard,
+      Duration timeout,
+      int mostConnections,
+      Keeping keeping,
+      SslContext tls) {
+    vertx = Vertx.vertx(options.setEventLoopPoolSize(1).setPreferNativeTransport(true));
+    context = vertx.getOrCreateContext();
+    sender =
+        new HttpSender(context, guard, timeout, mostConnections, "Holdfast/test", keeping, tls);
+  }
+
+  /**
+   * What a sender is made of; the defaults let it reach this machine and give it plenty of time.
+   */
+  static final class Builder {
+    private final VertxOptions options = new VertxOptions();
+    private List<String> allow = List.of("127.0.0.0/8");
+    private Duration timeout = Duration.ofSeconds(20);
+    private int mostConnections = 4_096;
+    private Keeping keeping = Keeping.USUAL;
+    private SslContext tls = HttpSender.verifyingTls();
+
+    Builder allowing(String... ranges) {
+      allow = List.of(ranges);
+      return this;
+    }
+
+    Builder timeoutMillis(long millis) {
+      timeout = Duration.ofMillis(millis);
+      return this;
+    }
+
+    Builder mostConnections(int most) {
+      mostConnections = most;
+      return this;
+    }
+
+    Builder keeping(Keeping how) {
+      keeping = how;
+      return this;
+    }
+
+    Builder tls(SslContext context) {
+      tls = context;
+      return this;
+    }
+
+    Builder dns(FakeDns dns) {
+      options.setAddressResolverOptions(
+          new AddressResolverOptions().addServer(dns.address()).setSearchDomains(List.of()));
+      return this;
+    }
+
+    Senders build() {
+      return new Senders(
+          options, AddressGuard.allowing(allow), timeout, mostConnections, keeping, tls);
+    }
+  }
+
+  static Builder with() {
+    return new Builder();
+  }
+
+  static Event event(String data) {
+    return new Event(
+        7, "default", "order.paid", null, null, data.getBytes(UTF_8), null, null, null);
+  }
+
+  static Delivery delivery(String url, Event event) {
+    return new Delivery(
+        Message.pending(42, event.id(), 1, 1, event.size()),
+        event,
+        new Subscription(1, "default", 1, List.of(new TypePattern("*")), null, STARTED_AT),
+        url,
+        STARTED_AT);
+  }
+
+  CompletableFuture<Ending> start(String url) {
+    return start(delivery(url, event("{\"a\":1}")));
+  }
+
+  CompletableFuture<Ending> start(Delivery delivery) {
+    CompletableFuture<Ending> ending = new CompletableFuture<>();
+    AtomicInteger count = new AtomicInteger();
+    calls.add(count);
+    context.runOnContext(
+        nothing -> {
+          boolean[] returned = new boolean[1];
+          sender.send(
+              delivery,
+              (outcome, millis) -> {
+                count.incrementAndGet();
+                assertThat(Vertx.currentContext()).isSameAs(context);
+                assertThat(returned[0]).as("send has returned").isTrue();
+                ending.complete(new Ending(outcome, millis));
+              });
+          returned[0] = true;
+        });
+    return ending;
+  }
+
+  Ending send(String url) {
+    return await(start(url));
+  }
+
+  Ending send(Delivery delivery) {
+    return await(start(delivery));
+  }
+
+  static <T> T await(CompletableFuture<T> future) {
+    return future.orTimeout(30, TimeUnit.SECONDS).join();
+  }
+
+  <T> T onLoop(Callable<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    context.runOnContext(
+        nothing -> {
+          try {
+            answer.complete(question.call());
+          } catch (Exception e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return await(answer);
+  }
+
+  /** Ends everything, and makes sure that no attempt was reported twice or not at all. */
+  @Override
+  public void close() {
+    onLoop(
+        () -> {
+          sender.close();
+          return true;
+        });
+    await(vertx.close().toCompletionStage().toCompletableFuture());
+    assertThat(calls).allMatch(count -> count.get() == 1);
+  }
+}

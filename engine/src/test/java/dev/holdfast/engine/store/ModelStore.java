@@ -1,0 +1,347 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Store;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.core.port.Written;
+import dev.holdfast.core.port.Written.AcceptResult;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.core.rules.ProbeChoice;
+import dev.holdfast.core.rules.Recovery;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A store in memory that is too simple to be wrong: everything is searched from end to end. */
+final class ModelStore implements Store, History {
+  private record Finished(Message message, @Nullable DropReason reason, int attempts) {}
+
+  private record Key(String tenant, String callerId) {}
+
+  private final NavigableMap<Long, AcceptedEvent> events = new TreeMap<>();
+  private final Map<Key, AcceptedEvent> keys = new HashMap<>();
+  private final NavigableMap<Long, Message> open = new TreeMap<>();
+  private final NavigableMap<Long, Finished> finished = new TreeMap<>();
+  private final Map<Long, List<Attempt>> attempts = new HashMap<>();
+  private final Map<Long, Endpoint> endpoints = new HashMap<>();
+  private final Map<Long, Subscription> subscriptions = new HashMap<>();
+  private final Map<Long, Subscription> ended = new HashMap<>();
+  private final Map<Long, List<Change>> changes = new HashMap<>();
+
+  @Override
+  public Snapshot snapshot() {
+    Map<Long, Snapshot.Unfinished> unfinished = new HashMap<>();
+    for (Message message : open.values()) {
+      unfinished.put(
+          message.endpoint(),
+          new Snapshot.Unfinished(
+              count(message.endpoint(), Message.Status.PENDING),
+              count(message.endpoint(), Message.Status.WAITING),
+              count(message.endpoint(), Message.Status.PARKED)));
+    }
+    return new Snapshot(
+        List.copyOf(endpoints.values()),
+        List.copyOf(subscriptions.values()),
+        List.copyOf(ended.values()),
+        unfinished,
+        Stream.of(events, open, finished, endpoints, subscriptions, ended)
+            .flatMapToLong(table -> table.keySet().stream().mapToLong(Long::longValue))
+            .max()
+            .orElse(0));
+  }
+
+  private int count(long endpoint, Message.Status status) {
+    return (int)
+        open.values().stream()
+            .filter(message -> message.endpoint() == endpoint && message.status() == status)
+            .count();
+  }
+
+  @Override
+  public Written write(Batch batch) {
+    List<AcceptResult> accepts = new ArrayList<>();
+    for (Write write : batch.writes()) {
+      switch (write) {
+        case Write.Accept accept -> accepts.add(accept(accept.events()));
+        case Write.Deliver deliver -> finish(deliver.message(), null, deliver.attempt());
+        case Write.Retry retry -> {
+          open.put(retry.message().id(), retry.message());
+          record(retry.attempt());
+        }
+        case Write.Park park -> open.put(park.message().id(), park.message());
+        case Write.Drop drop -> finish(drop.message(), drop.reason(), drop.attempt());
+        case Write.Subscribe subscribe -> {
+          if (subscribe.newEndpoint() != null) {
+            endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
+          }
+          subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+        }
+        case Write.Unsubscribe unsubscribe -> {
+          long id = unsubscribe.subscription().id();
+          ended.put(id, Objects.requireNonNull(subscriptions.remove(id)));
+        }
+        case Write.Forget forget -> ended.remove(forget.subscription());
+        case Write.ChangeState change -> {
+          Health health = change.endpoint().health();
+          endpoints.put(change.endpoint().id(), change.endpoint());
+          changes
+              .computeIfAbsent(change.endpoint().id(), _ -> new ArrayList<>())
+              .addFirst(new Change(health.since(), health.state(), health.reason()));
+        }
+      }
+    }
+    for (Endpoint endpoint : batch.endpoints()) {
+      endpoints.put(endpoint.id(), endpoint);
+    }
+    return new Written(accepts);
+  }
+
+  private AcceptResult accept(List<AcceptedEvent> accepted) {
+    List<Receipt> receipts = new ArrayList<>();
+    Map<Key, AcceptedEvent> known = new HashMap<>(keys);
+    for (AcceptedEvent each : accepted) {
+      Event event = each.event();
+      AcceptedEvent first = each;
+      if (event.callerId() != null) {
+        AcceptedEvent earlier = known.putIfAbsent(new Key(event.tenant(), event.callerId()), each);
+        first = earlier == null ? each : earlier;
+        if (!sameContent(first.event(), event)) {
+          return new AcceptResult.Conflict(receipts.size());
+        }
+      }
+      receipts.add(
+          new Receipt(
+              first.event().id(),
+              event.publicId(),
+              first.messages().size(),
+              first.event().id() != event.id()));
+    }
+    keys.putAll(known);
+    for (int i = 0; i < accepted.size(); i++) {
+      if (!receipts.get(i).repeat()) {
+        events.put(accepted.get(i).event().id(), accepted.get(i));
+        accepted.get(i).messages().forEach(message -> open.put(message.id(), message));
+      }
+    }
+    return new AcceptResult.Kept(receipts);
+  }
+
+  private static boolean sameContent(Event one, Event other) {
+    return one.type().equals(other.type())
+        && Objects.equals(one.subject(), other.subject())
+        && Objects.equals(one.occurredAt(), other.occurredAt())
+        && Arrays.equals(one.data(), other.data())
+        && Arrays.equals(one.previous(), other.previous());
+  }
+
+  private void finish(Message message, @Nullable DropReason reason, @Nullable Attempt attempt) {
+    open.remove(message.id());
+    int count = message.attempts();
+    if (attempt != null) {
+      record(attempt);
+      count = attempt.number();
+    }
+    finished.put(message.id(), new Finished(message, reason, count));
+  }
+
+  private void record(Attempt attempt) {
+    attempts.computeIfAbsent(attempt.message(), _ -> new ArrayList<>()).add(attempt);
+  }
+
+  private List<Message> open(Predicate<Message> which, Comparator<Message> order, int limit) {
+    return open.values().stream().filter(which).sorted(order).limit(limit).toList();
+  }
+
+  @Override
+  public List<Message> due(DueCursor after, Instant through, int limit) {
+    Comparator<Message> order =
+        Comparator.comparing(ModelStore::dueOf).thenComparingLong(Message::id);
+    return open(
+        message ->
+            message.due() != null
+                && !message.due().isAfter(through)
+                && (message.due().isAfter(after.due())
+                    || (message.due().equals(after.due()) && message.id() > after.id())),
+        order,
+        limit);
+  }
+
+  private static Instant dueOf(Message message) {
+    return Objects.requireNonNull(message.due());
+  }
+
+  @Override
+  public List<Message> pending(long endpoint, int limit) {
+    return open(
+        message -> message.endpoint() == endpoint && message.status() == Message.Status.PENDING,
+        Comparator.comparingLong(Message::id),
+        limit);
+  }
+
+  @Override
+  public List<Message> backlog(
+      long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit) {
+    Health enabledThen = Health.created(triedBefore);
+    return open(
+        message ->
+            message.endpoint() == endpoint
+                && message.status() != Message.Status.PENDING
+                && Recovery.DRAIN.isDue(message, enabledThen, now)
+                && (message.attempts() > after.attempts()
+                    || (message.attempts() == after.attempts() && message.id() > after.id())),
+        Recovery.ORDER,
+        limit);
+  }
+
+  @Override
+  public Optional<Message> probe(long endpoint, Instant now) {
+    return open.values().stream()
+        .filter(message -> message.endpoint() == endpoint && ProbeChoice.allows(message, now))
+        .min(ProbeChoice.ORDER);
+  }
+
+  @Override
+  public List<Message> ofSubscription(long endpoint, long subscription, int limit) {
+    return open(
+        message -> message.endpoint() == endpoint && message.subscription() == subscription,
+        Comparator.comparingLong(Message::id),
+        limit);
+  }
+
+  @Override
+  public Optional<Message> unfinished(long message) {
+    return Optional.ofNullable(open.get(message));
+  }
+
+  @Override
+  public List<Event> events(List<Long> ids) {
+    return ids.stream()
+        .map(events::get)
+        .filter(Objects::nonNull)
+        .map(AcceptedEvent::event)
+        .toList();
+  }
+
+  private Stream<MessageSummary> newestFirst() {
+    return LongStream.concat(
+            open.keySet().stream().mapToLong(Long::longValue),
+            finished.keySet().stream().mapToLong(Long::longValue))
+        .boxed()
+        .sorted(Comparator.reverseOrder())
+        .map(this::summary);
+  }
+
+  private MessageSummary summary(long id) {
+    Message unfinished = open.get(id);
+    Finished done = finished.get(id);
+    Message message = unfinished != null ? unfinished : Objects.requireNonNull(done).message();
+    Event event = event(message);
+    Status status =
+        unfinished != null
+            ? Status.valueOf(unfinished.status().name())
+            : Objects.requireNonNull(done).reason() == null ? Status.DELIVERED : Status.DROPPED;
+    return new MessageSummary(
+        id,
+        event.publicId(),
+        message.subscription(),
+        message.endpoint(),
+        event.type(),
+        event.subject(),
+        status,
+        done == null ? null : done.reason(),
+        done == null ? message.attempts() : done.attempts(),
+        unfinished);
+  }
+
+  private Event event(Message message) {
+    return Objects.requireNonNull(events.get(message.event())).event();
+  }
+
+  private Event eventOf(long messageId) {
+    Message unfinished = open.get(messageId);
+    return event(
+        unfinished != null
+            ? unfinished
+            : Objects.requireNonNull(finished.get(messageId)).message());
+  }
+
+  @Override
+  public Page messages(Query query) {
+    Optional<EventDetail> event =
+        query.event() == null ? Optional.empty() : event(query.tenant(), query.event());
+    if (query.event() != null && event.isEmpty()) {
+      return new Page(List.of(), null);
+    }
+    List<MessageSummary> found =
+        newestFirst()
+            .filter(summary -> eventOf(summary.id()).tenant().equals(query.tenant()))
+            .filter(summary -> summary.id() < query.before())
+            .filter(s -> query.statuses().isEmpty() || query.statuses().contains(s.status()))
+            .filter(s -> query.endpoint() == null || query.endpoint() == s.endpoint())
+            .filter(s -> query.subscription() == null || query.subscription() == s.subscription())
+            .filter(s -> event.isEmpty() || eventOf(s.id()).id() == event.get().event().id())
+            .filter(s -> query.since() == null || !Id.time(s.id()).isBefore(query.since()))
+            .filter(s -> query.until() == null || Id.time(s.id()).isBefore(query.until()))
+            .toList();
+    return found.size() <= query.limit()
+        ? new Page(found, null)
+        : new Page(found.subList(0, query.limit()), found.get(query.limit() - 1).id());
+  }
+
+  @Override
+  public Optional<MessageDetail> message(String tenant, long id) {
+    if ((!open.containsKey(id) && !finished.containsKey(id))
+        || !eventOf(id).tenant().equals(tenant)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new MessageDetail(summary(id), List.copyOf(attempts.getOrDefault(id, List.of()))));
+  }
+
+  @Override
+  public Optional<EventDetail> event(String tenant, EventKey key) {
+    AcceptedEvent found =
+        switch (key) {
+          case EventKey.Own own -> events.get(own.id());
+          case EventKey.Callers callers -> keys.get(new Key(tenant, callers.id()));
+        };
+    if (found == null || !found.event().tenant().equals(tenant)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new EventDetail(
+            found.event(),
+            found.messages().stream().map(message -> summary(message.id())).toList()));
+  }
+
+  @Override
+  public List<Change> changes(long endpoint, int limit) {
+    return changes.getOrDefault(endpoint, List.of()).stream().limit(limit).toList();
+  }
+
+  @Override
+  public void close() {}
+}

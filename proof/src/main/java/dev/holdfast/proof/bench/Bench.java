@@ -1,0 +1,156 @@
+package dev.holdfast.proof.bench;
+
+import java.io.Console;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The benchmark: starts a server and all that it needs, measures, and cleans up. */
+@Command(
+    name = "bench",
+    sortOptions = false,
+    description =
+        "Measures how fast Holdfast is on this machine. Starts its own server, receiver and load"
+            + " generator on 127.0.0.1, and stops them again.",
+    footer = {
+      "",
+      "Examples:",
+      "  ./holdfast bench                              all scenarios, about 20 minutes",
+      "  ./holdfast bench --quick                      all scenarios, to see whether it works",
+      "  ./holdfast bench --scenario reference,batch   only these",
+      "  ./holdfast bench --seconds 120 --json out.json",
+      "  ./holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
+      "",
+      "Exit codes: 0 all was measured, 1 a scenario failed or messages were lost (or, with",
+      "--fail-on-miss, a target was missed), 2 wrong usage."
+    })
+public final class Bench implements Callable<Integer> {
+  private static final List<Scenario> SCENARIOS =
+      List.of(
+          new ReferenceScenario(),
+          ThroughputScenario.batch(),
+          ThroughputScenario.single(),
+          new LatencyScenario(),
+          new IsolationScenario());
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--scenario",
+      split = ",",
+      paramLabel = "NAME",
+      description = "which to run, in the order of --list (default: all)")
+  private List<String> chosen = new ArrayList<>();
+
+  @Option(names = "--list", description = "show the scenarios and end")
+  private boolean list;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "write the figures to this file as well")
+  private @Nullable Path json;
+
+  @Option(names = "--fail-on-miss", description = "end with 1 when a target is missed")
+  private boolean failOnMiss;
+
+  @Mixin private Settings settings = new Settings();
+
+  /** For picocli. */
+  public Bench() {}
+
+  @Override
+  public Integer call() throws IOException {
+    PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    if (list) {
+      SCENARIOS.forEach(scenario -> out.printf("%-10s %s%n", scenario.name(), scenario.about()));
+      return 0;
+    }
+    settings.settle();
+    return run(scenarios(), out);
+  }
+
+  private int run(List<Scenario> scenarios, PrintStream out) throws IOException {
+    Path directory =
+        settings.data == null
+            ? Files.createTempDirectory("holdfast-bench")
+            : Files.createTempDirectory(Files.createDirectories(settings.data), "holdfast-bench");
+    PrintStream err = new PrintStream(System.err, true, StandardCharsets.UTF_8);
+    Progress progress =
+        new Progress(
+            err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
+    Report report =
+        new Report(
+            InstantSource.system().instant(),
+            Machine.describe() + ", data on " + Files.getFileStore(directory).type());
+    Rig rig = new Rig(settings, progress, report, directory);
+    Thread hook = new Thread(rig::close, "bench-cleanup");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try (rig) {
+      for (Scenario scenario : scenarios) {
+        run(scenario, rig);
+      }
+    } finally {
+      removeHook(hook);
+    }
+    report.print(out);
+    if (json != null) {
+      report.write(json);
+    }
+    if (settings.keep) {
+      out.println("data and logs: " + directory);
+    }
+    return report.hasFailures() || (failOnMiss && report.hasMisses()) ? 1 : 0;
+  }
+
+  /** A scenario that fails does not keep the others from running. */
+  private static void run(Scenario scenario, Rig rig) throws IOException {
+    rig.progress().scenario(scenario.name());
+    rig.progress().step(scenario.about());
+    try {
+      scenario.run(rig);
+    } catch (BenchException e) {
+      rig.progress().end();
+      rig.report().fail(scenario.name() + ": " + e.getMessage());
+    } finally {
+      rig.stopAll();
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The hook is running: it cleans up.
+    }
+  }
+
+  private List<Scenario> scenarios() {
+    List<String> known = SCENARIOS.stream().map(Scenario::name).toList();
+    List<String> unknown = chosen.stream().filter(name -> !known.contains(name)).toList();
+    if (!unknown.isEmpty() && spec != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "no scenario named %s; there are %s"
+              .formatted(String.join(", ", unknown), String.join(", ", known)));
+    }
+    return SCENARIOS.stream()
+        .filter(scenario -> chosen.isEmpty() || chosen.contains(scenario.name()))
+        .collect(Collectors.toList());
+  }
+}

@@ -1,0 +1,119 @@
+package dev.holdfast.proof.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** A process that the benchmark started: the same Java and class path as its own. */
+final class Child implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int LOG_LINES_SHOWN = 20;
+
+  private final String name;
+  private final Process process;
+  private final Path log;
+
+  private Child(String name, Process process, Path log) {
+    this.name = name;
+    this.process = process;
+    this.log = log;
+  }
+
+  /**
+   * Starts a process.
+   *
+   * @param log where its error output goes, and its output too when {@code outputToLog}
+   */
+  static Child start(
+      String name,
+      List<String> javaFlags,
+      String mainClass,
+      List<String> arguments,
+      Path log,
+      boolean outputToLog)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("--sun-misc-unsafe-memory-access=allow");
+    command.add("-XX:+ExitOnOutOfMemoryError");
+    command.addAll(javaFlags);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(mainClass);
+    command.addAll(arguments);
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.redirectError(log.toFile());
+    if (outputToLog) {
+      builder.redirectErrorStream(true);
+      builder.redirectOutput(log.toFile());
+    }
+    return new Child(name, builder.start(), log);
+  }
+
+  /** The port that a process of ours prints when it is ready. */
+  int awaitPort() throws IOException {
+    // The reader is not closed: that would close the process's output.
+    BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      if (line.startsWith(Control.LISTENING)) {
+        return Integer.parseInt(line.substring(Control.LISTENING.length()));
+      }
+    }
+    throw new BenchException("the " + name + " did not start:\n" + tail());
+  }
+
+  String name() {
+    return name;
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** What it has used of the machine until now. */
+  Usage usage() {
+    return Usage.of(process.toHandle());
+  }
+
+  /** The last lines of its log. */
+  String tail() {
+    try {
+      List<String> lines = Files.readAllLines(log, StandardCharsets.UTF_8);
+      return lines.subList(Math.max(0, lines.size() - LOG_LINES_SHOWN), lines.size()).stream()
+          .map(line -> "  | " + line)
+          .collect(Collectors.joining("\n"));
+    } catch (IOException e) {
+      return "  (its log cannot be read: " + e.getMessage() + ")";
+    }
+  }
+
+  /** Asks it to end, and makes it end when it takes too long. */
+  @Override
+  public void close() {
+    process.destroy();
+    try {
+      if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        kill();
+      }
+    } catch (InterruptedException e) {
+      kill();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  void kill() {
+    process.destroyForcibly();
+  }
+}

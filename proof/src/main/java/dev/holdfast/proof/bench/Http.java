@@ -1,0 +1,61 @@
+package dev.holdfast.proof.bench;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+
+/** How the benchmark talks with its processes and with the server, beside what is measured. */
+final class Http implements AutoCloseable {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
+  HttpResponse<String> call(String method, int port, String path, String key, String body)
+      throws IOException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(
+                URI.create("http://%s:%d%s".formatted(Control.LOCALHOST, port, path)))
+            .timeout(LIMIT)
+            .method(
+                method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+    }
+    if (!key.isEmpty()) {
+      request.header("Authorization", "Bearer " + key);
+    }
+    try {
+      return client.send(request.build(), BodyHandlers.ofString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
+  /** What a process of ours answers. */
+  String ask(int port, String path) {
+    try {
+      HttpResponse<String> response = call("GET", port, path, "", "");
+      if (response.statusCode() != 200) {
+        throw new BenchException(path + " answered " + response.statusCode());
+      }
+      return response.body();
+    } catch (IOException e) {
+      throw new BenchException(path + " is not answered", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    client.shutdownNow();
+  }
+}

@@ -1,0 +1,76 @@
+package dev.holdfast.proof.bench;
+
+import java.time.Duration;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** The benchmark's side of a {@link LoadGenerator}. */
+record LoadProcess(Child child, int port, Http http) {
+
+  /** What it has counted. */
+  record Counts(Map<String, String> values) {
+
+    long atNanos() {
+      return value("at");
+    }
+
+    long sent() {
+      return value("sent");
+    }
+
+    long accepted() {
+      return value("accepted");
+    }
+
+    long refused() {
+      return value("refused");
+    }
+
+    /** Events whose connection broke before an answer came. */
+    long unknown() {
+      return value("unknown");
+    }
+
+    long inFlight() {
+      return value("flying");
+    }
+
+    /** The last answer that was not a 2xx. */
+    String refusal() {
+      return values.getOrDefault("refusal", "");
+    }
+
+    Histogram latency() {
+      String text = values.get("latency");
+      return text == null ? Control.histogram() : Control.decode(text);
+    }
+
+    private long value(String name) {
+      return Long.parseLong(values.getOrDefault(name, "0"));
+    }
+  }
+
+  void start(LoadPlan plan) {
+    http.ask(port, "/control/start?" + plan.query());
+  }
+
+  Counts counts() {
+    return new Counts(Control.lines(http.ask(port, "/control/stats")));
+  }
+
+  /** Forgets how long answers took until now. */
+  void mark() {
+    http.ask(port, "/control/mark");
+  }
+
+  /** Ends sending and waits, within a limit, until everything sent is answered. */
+  Counts stop() {
+    http.ask(port, "/control/stop");
+    Counts counts = counts();
+    for (int i = 0; i < 300 && counts.inFlight() > 0; i++) {
+      Rig.pause(Duration.ofMillis(100));
+      counts = counts();
+    }
+    return counts;
+  }
+}

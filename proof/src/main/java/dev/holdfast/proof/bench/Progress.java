@@ -1,0 +1,65 @@
+package dev.holdfast.proof.bench;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Locale;
+
+/** Tells the person who waits what is going on: one line that changes, or one now and then. */
+final class Progress {
+  private static final long BETWEEN_LINES_NANOS = Duration.ofSeconds(5).toNanos();
+  private static final String CLEAR_LINE = "\r\u001b[K";
+
+  private final PrintStream out;
+  private final boolean terminal;
+  private String scenario = "";
+  private long lastNanos;
+  private boolean open;
+
+  Progress(PrintStream out, boolean terminal) {
+    this.out = out;
+    this.terminal = terminal;
+  }
+
+  void scenario(String name) {
+    scenario = name;
+    lastNanos = 0;
+  }
+
+  String currentScenario() {
+    return scenario;
+  }
+
+  /** Something new begins. */
+  void step(String text) {
+    end();
+    out.println(line(text));
+    out.flush();
+  }
+
+  /** How far it is. */
+  void tick(String text) {
+    long now = System.nanoTime();
+    if (terminal) {
+      out.print(CLEAR_LINE + line(text));
+      out.flush();
+      open = true;
+    } else if (lastNanos == 0 || now - lastNanos >= BETWEEN_LINES_NANOS) {
+      lastNanos = now;
+      out.println(line(text));
+      out.flush();
+    }
+  }
+
+  /** Leaves the line that changes. */
+  void end() {
+    if (open) {
+      out.print(CLEAR_LINE);
+      out.flush();
+      open = false;
+    }
+  }
+
+  private String line(String text) {
+    return String.format(Locale.ROOT, "%-10s ", scenario) + text;
+  }
+}

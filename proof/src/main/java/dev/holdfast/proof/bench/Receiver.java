@@ -1,0 +1,216 @@
+package dev.holdfast.proof.bench;
+
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.Arrays;
+import java.util.BitSet;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process that takes what is delivered, as cheaply as it can, and counts it.
+ *
+ * <p>The first letter of the path, as in {@code /e/17}, names a group. Each group is counted apart
+ * and has its own way to answer. A group counts each number once, so what was lost and what came
+ * twice shows.
+ *
+ * <p>{@code /control/stats} tells the counts, {@code /control/delivered?group=e} one of them,
+ * {@code /control/reset} forgets all, {@code /control/mark} only how long things took, and {@code
+ * /control/answer?group=h&how=hang} sets how a group answers: a status or {@code hang}.
+ */
+final class Receiver {
+  private static final String CONTROL = "/control/";
+  private static final String HANG = "hang";
+  private static final int ACCEPT_BACKLOG = 4_096;
+
+  /** Events are numbered from 0; a number above this is no number of ours. */
+  private static final int HIGHEST_NUMBER = 1 << 28;
+
+  private final @Nullable Group[] groups = new Group[26];
+  private final byte[] scratch = new byte[4_096];
+  private long unmarked;
+
+  private Receiver() {}
+
+  public static void main(String[] args) throws Exception {
+    Vertx vertx = Control.vertx();
+    Receiver receiver = new Receiver();
+    vertx
+        .createHttpServer(
+            new HttpServerOptions()
+                .setHost(Control.LOCALHOST)
+                .setPort(0)
+                .setAcceptBacklog(ACCEPT_BACKLOG))
+        .requestHandler(receiver::handle)
+        .listen()
+        .onSuccess(Control::ready)
+        .onFailure(
+            failure -> {
+              failure.printStackTrace();
+              System.exit(1);
+            });
+    Control.waitForEnd();
+    System.exit(0);
+  }
+
+  private void handle(HttpServerRequest request) {
+    String path = String.valueOf(request.path());
+    if (path.startsWith(CONTROL)) {
+      request.response().end(control(request, path.substring(CONTROL.length())));
+      return;
+    }
+    Arrival arrival = new Arrival(request, group(path.length() > 1 ? path.charAt(1) : 'e'));
+    request.handler(arrival);
+    request.endHandler(arrival::end);
+  }
+
+  private Group group(char letter) {
+    int index = Math.clamp(letter - 'a', 0, groups.length - 1);
+    Group group = groups[index];
+    if (group == null) {
+      group = new Group();
+      groups[index] = group;
+    }
+    return group;
+  }
+
+  private String control(HttpServerRequest request, String command) {
+    return switch (command) {
+      case "stats" -> stats();
+      case "delivered" -> Integer.toString(groupOf(request).numbers);
+      case "answer" -> {
+        String how = Control.required(request.params(), "how");
+        Group group = groupOf(request);
+        group.hang = how.equals(HANG);
+        group.status = group.hang ? 200 : Integer.parseInt(how);
+        yield "ok\n";
+      }
+      case "mark" -> {
+        for (Group group : groups) {
+          if (group != null) {
+            group.latency.reset();
+          }
+        }
+        yield "ok\n";
+      }
+      case "reset" -> {
+        Arrays.fill(groups, null);
+        unmarked = 0;
+        yield "ok\n";
+      }
+      default -> "unknown command " + command + "\n";
+    };
+  }
+
+  private Group groupOf(HttpServerRequest request) {
+    return group(Control.required(request.params(), "group").charAt(0));
+  }
+
+  private String stats() {
+    StringBuilder text = new StringBuilder();
+    text.append("at ").append(System.nanoTime()).append('\n');
+    text.append("unmarked ").append(unmarked).append('\n');
+    for (int i = 0; i < groups.length; i++) {
+      Group group = groups[i];
+      if (group != null) {
+        group.describe((char) ('a' + i), text);
+      }
+    }
+    return text.toString();
+  }
+
+  /** What is counted about the paths that begin with one letter. */
+  private static final class Group {
+    private final BitSet seen = new BitSet();
+    private final Histogram latency = Control.histogram();
+    private long requests;
+    private int numbers;
+    private long repeats;
+    private long hung;
+    private long hanging;
+    private long firstAt;
+    private long lastAt;
+    private int status = 200;
+    private boolean hang;
+
+    void arrived(Mark mark, long now) {
+      if (mark.number() < 0 || mark.number() > HIGHEST_NUMBER || seen.get(mark.number())) {
+        repeats++;
+        return;
+      }
+      seen.set(mark.number());
+      if (numbers++ == 0) {
+        firstAt = now;
+      }
+      lastAt = now;
+      if (mark.sentAtNanos() != Mark.UNTIMED) {
+        Control.record(latency, now - mark.sentAtNanos());
+      }
+    }
+
+    void describe(char letter, StringBuilder text) {
+      line(text, "requests", letter, requests);
+      line(text, "numbers", letter, numbers);
+      line(text, "repeats", letter, repeats);
+      line(text, "hung", letter, hung);
+      line(text, "hanging", letter, hanging);
+      line(text, "first", letter, firstAt);
+      line(text, "last", letter, lastAt);
+      text.append("latency.").append(letter).append(' ');
+      text.append(Control.encode(latency)).append('\n');
+    }
+
+    private static void line(StringBuilder text, String name, char letter, long value) {
+      text.append(name).append('.').append(letter).append(' ').append(value).append('\n');
+    }
+  }
+
+  /** One request, from its head to its end. */
+  private final class Arrival implements Handler<Buffer> {
+    private final HttpServerRequest request;
+    private final Group group;
+    private @Nullable Mark mark;
+    private @Nullable Buffer sofar;
+
+    Arrival(HttpServerRequest request, Group group) {
+      this.request = request;
+      this.group = group;
+    }
+
+    @Override
+    public void handle(Buffer chunk) {
+      if (mark != null) {
+        return;
+      }
+      Buffer body = sofar == null ? chunk : sofar.appendBuffer(chunk);
+      int length = Math.min(body.length(), scratch.length);
+      body.getBytes(0, length, scratch);
+      mark = Mark.find(scratch, length);
+      if (mark == null && length < scratch.length) {
+        sofar = sofar == null ? Buffer.buffer().appendBuffer(chunk) : body;
+      }
+    }
+
+    void end(@Nullable Void nothing) {
+      group.requests++;
+      if (group.hang) {
+        group.hung++;
+        group.hanging++;
+        request.connection().closeHandler(_ -> group.hanging--);
+        return;
+      }
+      if (group.status != 200) {
+        request.response().setStatusCode(group.status);
+      }
+      if (mark == null) {
+        unmarked++;
+      } else if (group.status < 300) {
+        group.arrived(mark, System.nanoTime());
+      }
+      request.response().end();
+    }
+  }
+}

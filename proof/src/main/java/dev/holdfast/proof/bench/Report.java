@@ -1,0 +1,149 @@
+package dev.holdfast.proof.bench;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What was measured, and what was hoped for. */
+final class Report {
+  private final Instant startedAt;
+  private final String machine;
+  private final List<Figure> figures = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final List<String> failures = new ArrayList<>();
+
+  Report(Instant startedAt, String machine) {
+    this.startedAt = startedAt;
+    this.machine = machine;
+  }
+
+  /** What a figure is compared with. */
+  record Target(boolean atLeast, double value) {
+    static Target atLeast(double value) {
+      return new Target(true, value);
+    }
+
+    static Target atMost(double value) {
+      return new Target(false, value);
+    }
+
+    boolean isMetBy(double figure) {
+      return atLeast ? figure >= value : figure <= value;
+    }
+  }
+
+  /** One thing that was measured. */
+  record Figure(String scenario, String name, double value, String unit, @Nullable Target target) {
+
+    String result() {
+      return target == null ? "" : target.isMetBy(value) ? "pass" : "miss";
+    }
+  }
+
+  void add(String scenario, String name, double value, String unit) {
+    add(scenario, name, value, unit, null);
+  }
+
+  void add(String scenario, String name, double value, String unit, @Nullable Target target) {
+    figures.add(new Figure(scenario, name, value, unit, target));
+  }
+
+  void count(String scenario, String name, long count) {
+    add(scenario, name, (double) count, "");
+  }
+
+  /** A figure from before in the same run, such as one to compare with. */
+  OptionalDouble find(String scenario, String name) {
+    return figures.stream()
+        .filter(figure -> figure.scenario().equals(scenario) && figure.name().equals(name))
+        .mapToDouble(Figure::value)
+        .findFirst();
+  }
+
+  /** Something that a reader of the figures should know. */
+  void note(String text) {
+    notes.add(text);
+  }
+
+  /** Something that must not happen, whatever the figures. */
+  void fail(String text) {
+    failures.add(text);
+  }
+
+  boolean hasFailures() {
+    return !failures.isEmpty();
+  }
+
+  boolean hasMisses() {
+    return figures.stream().anyMatch(figure -> figure.result().equals("miss"));
+  }
+
+  void print(PrintStream out) {
+    int width = figures.stream().mapToInt(figure -> figure.name().length()).max().orElse(10);
+    String row = "%-11s %-" + width + "s %14s %-5s %14s  %s%n";
+    out.println();
+    out.println(machine);
+    out.println();
+    out.printf(Locale.ROOT, row, "scenario", "figure", "value", "", "target", "");
+    String before = "";
+    for (Figure figure : figures) {
+      Target target = figure.target();
+      out.printf(
+          Locale.ROOT,
+          row,
+          figure.scenario().equals(before) ? "" : figure.scenario(),
+          figure.name(),
+          number(figure.value()),
+          figure.unit(),
+          target == null ? "" : (target.atLeast() ? ">= " : "<= ") + number(target.value()),
+          figure.result());
+      before = figure.scenario();
+    }
+    notes.forEach(note -> out.println("note: " + note));
+    failures.forEach(failure -> out.println("FAILED: " + failure));
+    out.flush();
+  }
+
+  void write(Path file) throws IOException {
+    Map<String, Object> root = new LinkedHashMap<>();
+    root.put("startedAt", startedAt.toString());
+    root.put("machine", machine);
+    root.put("figures", figures.stream().map(Report::json).toList());
+    root.put("notes", notes);
+    root.put("failures", failures);
+    JsonMapper mapper = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+    Files.writeString(file, mapper.writeValueAsString(root) + "\n");
+  }
+
+  private static Map<String, Object> json(Figure figure) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("scenario", figure.scenario());
+    object.put("figure", figure.name());
+    object.put("value", Math.round(figure.value() * 1_000) / 1_000.0);
+    object.put("unit", figure.unit());
+    Target target = figure.target();
+    if (target != null) {
+      object.put(target.atLeast() ? "atLeast" : "atMost", target.value());
+      object.put("result", figure.result());
+    }
+    return object;
+  }
+
+  private static String number(double value) {
+    double size = Math.abs(value);
+    String format =
+        size >= 1_000 || size == Math.rint(size) ? "%,.0f" : size >= 100 ? "%.1f" : "%.2f";
+    return String.format(Locale.ROOT, format, value);
+  }
+}

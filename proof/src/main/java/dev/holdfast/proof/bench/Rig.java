@@ -1,0 +1,257 @@
+package dev.holdfast.proof.bench;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The processes that a scenario needs, and the report that it writes to. */
+final class Rig implements AutoCloseable {
+  /** The group of the receiver that events of the load go to. */
+  static final char EVENTS = 'e';
+
+  /** Enough to hold all that is in flight, young: these processes keep next to nothing. */
+  private static final List<String> HELPER_FLAGS =
+      List.of(
+          "-Xms256m",
+          "-Xmx256m",
+          "-Xmn160m",
+          "-XX:+UseSerialGC",
+          "-Dvertx.disableMetrics=true",
+          "-Dvertx.disableHttpHeadersValidation=true",
+          "-Dlogback.configurationFile=dev/holdfast/proof/bench/logback.xml");
+
+  private final Settings settings;
+  private final Progress progress;
+  private final Report report;
+  private final Path directory;
+  private final Http http = new Http();
+  private final List<Child> children = new ArrayList<>();
+  private int directories;
+  private int logs;
+  private boolean closed;
+
+  Rig(Settings settings, Progress progress, Report report, Path directory) {
+    this.settings = settings;
+    this.progress = progress;
+    this.report = report;
+    this.directory = directory;
+  }
+
+  Settings settings() {
+    return settings;
+  }
+
+  Progress progress() {
+    return progress;
+  }
+
+  Report report() {
+    return report;
+  }
+
+  /** A new empty directory for a server's data. */
+  Path newDirectory() throws IOException {
+    return Files.createDirectory(directory.resolve("data-" + ++directories));
+  }
+
+  ReceiverProcess startReceiver() throws IOException {
+    Child child = startHelper("receiver", Receiver.class);
+    return new ReceiverProcess(child, child.awaitPort(), http);
+  }
+
+  LoadProcess startLoad() throws IOException {
+    Child child = startHelper("load", LoadGenerator.class);
+    return new LoadProcess(child, child.awaitPort(), http);
+  }
+
+  /** Starts a server on {@code data} and waits until it is ready. */
+  ServerProcess startServer(Path data) throws IOException {
+    int port = freePort();
+    String key = randomKey();
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("serve", "--port", Integer.toString(port), "--data", data.toString()));
+    arguments.addAll(List.of("--set", "admin.key=" + key));
+    arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
+    for (String setting : settings.serverSettings) {
+      arguments.addAll(List.of("--set", setting));
+    }
+    List<String> flags = new ArrayList<>();
+    flags.add("-Xmx" + settings.serverHeap);
+    flags.addAll(settings.serverFlags);
+    long started = System.nanoTime();
+    Child child =
+        track(Child.start("server", flags, settings.serverMain, arguments, newLog("server"), true));
+    return ServerProcess.awaitReady(child, started, port, key, http);
+  }
+
+  private Child startHelper(String name, Class<?> main) throws IOException {
+    return track(Child.start(name, HELPER_FLAGS, main.getName(), List.of(), newLog(name), false));
+  }
+
+  private Path newLog(String name) {
+    return directory.resolve(name + "-" + ++logs + ".log");
+  }
+
+  private synchronized Child track(Child child) {
+    children.add(child);
+    if (closed) {
+      child.kill();
+    }
+    return child;
+  }
+
+  /** Subscribes each endpoint of a group to a type of its own. */
+  void subscribe(ServerProcess server, ReceiverProcess receiver, int endpoints) {
+    progress.step("subscribing %,d endpoints".formatted(endpoints));
+    for (int i = 0; i < endpoints; i++) {
+      server.subscribe(receiver.url(EVENTS, i), LoadPlan.type(i));
+    }
+  }
+
+  /**
+   * Waits, within a limit, until as many events have arrived as were accepted, and says how many
+   * have.
+   */
+  long awaitArrival(ReceiverProcess receiver, long accepted, char... groups) {
+    long deadline = System.nanoTime() + Duration.ofSeconds(settings.longestDrain).toNanos();
+    long arrived = arrived(receiver, groups);
+    while (arrived < accepted && System.nanoTime() < deadline) {
+      progress.tick("waiting for the last %,d messages".formatted(accepted - arrived));
+      pause(Duration.ofMillis(100));
+      arrived = arrived(receiver, groups);
+    }
+    progress.end();
+    return arrived;
+  }
+
+  /**
+   * Ends a scenario: waits for what is on the way, and reports what is missing.
+   *
+   * @param last what the load counted in its last run
+   * @param accepted in all its runs since the receiver was started
+   */
+  void settle(ReceiverProcess receiver, LoadProcess.Counts last, long accepted, char... groups) {
+    long arrived = awaitArrival(receiver, accepted, groups);
+    String scenario = progress.currentScenario();
+    ReceiverProcess.Counts counts = receiver.counts();
+    long repeats = 0;
+    for (char group : groups) {
+      repeats += counts.repeats(group);
+    }
+    report.count(scenario, "accepted", accepted);
+    report.count(scenario, "accepted and not arrived", Math.max(0, accepted - arrived));
+    report.count(scenario, "arrived more than once", repeats);
+    if (last.refused() > 0) {
+      report.count(scenario, "refused", last.refused());
+      report.note(scenario + ": the last refusal was: " + last.refusal());
+    }
+    if (last.unknown() > 0) {
+      report.count(scenario, "sent and never answered", last.unknown());
+    }
+    if (accepted == 0) {
+      report.fail(scenario + ": nothing was accepted");
+    }
+    if (arrived < accepted) {
+      report.fail(
+          "%s: %,d of %,d accepted events did not arrive within %d s"
+              .formatted(scenario, accepted - arrived, accepted, settings.longestDrain));
+    }
+    if (arrived > accepted + last.unknown()) {
+      report.fail(
+          "%s: %,d events arrived, but only %,d were accepted"
+              .formatted(scenario, arrived, accepted));
+    }
+  }
+
+  private static long arrived(ReceiverProcess receiver, char... groups) {
+    ReceiverProcess.Counts counts = receiver.counts();
+    long sum = 0;
+    for (char group : groups) {
+      sum += counts.numbers(group);
+    }
+    return sum;
+  }
+
+  /** Waits {@code seconds} and shows how many are left. */
+  void watch(String what, int seconds) {
+    for (int i = 0; i < seconds; i++) {
+      progress.tick("%s %d/%d s".formatted(what, i, seconds));
+      pause(Duration.ofSeconds(1));
+    }
+    progress.end();
+  }
+
+  /** Ends all processes, so that the next scenario has the machine to itself. */
+  void stopAll() {
+    List<Child> ending;
+    synchronized (this) {
+      ending = List.copyOf(children);
+      children.clear();
+    }
+    ending.reversed().forEach(Child::close);
+  }
+
+  void stop(Child child) {
+    synchronized (this) {
+      children.remove(child);
+    }
+    child.close();
+  }
+
+  /** Ends all processes at once and for good; called when the benchmark itself ends. */
+  @Override
+  public void close() {
+    List<Child> ending;
+    synchronized (this) {
+      closed = true;
+      ending = List.copyOf(children);
+      children.clear();
+    }
+    ending.forEach(Child::kill);
+    ending.forEach(Child::close);
+    http.close();
+    if (!settings.keep) {
+      delete(directory);
+    }
+  }
+
+  private static void delete(Path directory) {
+    try (Stream<Path> tree = Files.walk(directory)) {
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      System.err.println("could not delete " + directory + ": " + e.getMessage());
+    }
+  }
+
+  static void pause(Duration duration) {
+    try {
+      Thread.sleep(duration);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static String randomKey() {
+    byte[] bytes = new byte[24];
+    new SecureRandom().nextBytes(bytes);
+    return "hf_" + HexFormat.of().formatHex(bytes);
+  }
+}

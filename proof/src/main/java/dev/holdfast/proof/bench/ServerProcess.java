@@ -1,0 +1,155 @@
+package dev.holdfast.proof.bench;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The server under test. */
+final class ServerProcess {
+  private static final JsonMapper JSON = JsonMapper.shared();
+  private static final Duration LONGEST_START = Duration.ofMinutes(2);
+  private static final Duration ASK_EVERY = Duration.ofMillis(10);
+  private static final Pattern USED = Pattern.compile("used (\\d+)K");
+
+  private final Child child;
+  private final int port;
+  private final String key;
+  private final Http http;
+  private final Duration timeToReady;
+
+  private ServerProcess(Child child, int port, String key, Http http, Duration timeToReady) {
+    this.child = child;
+    this.port = port;
+    this.key = key;
+    this.http = http;
+    this.timeToReady = timeToReady;
+  }
+
+  /** An endpoint, as the server tells it. */
+  record EndpointStatus(String id, String url, String state) {}
+
+  static ServerProcess awaitReady(Child child, long startedNanos, int port, String key, Http http) {
+    while (true) {
+      Duration elapsed = Duration.ofNanos(System.nanoTime() - startedNanos);
+      if (isReady(http, port)) {
+        return new ServerProcess(child, port, key, http, elapsed);
+      }
+      if (!child.isAlive()) {
+        throw new BenchException("the server ended while it started:\n" + child.tail());
+      }
+      if (elapsed.compareTo(LONGEST_START) > 0) {
+        throw new BenchException(
+            "the server is not ready after %d s:\n%s"
+                .formatted(LONGEST_START.toSeconds(), child.tail()));
+      }
+      Rig.pause(ASK_EVERY);
+    }
+  }
+
+  private static boolean isReady(Http http, int port) {
+    try {
+      return http.call("GET", port, "/health/ready", "", "").statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  Child child() {
+    return child;
+  }
+
+  int port() {
+    return port;
+  }
+
+  String key() {
+    return key;
+  }
+
+  /** From the start of the process until it said that it is ready. */
+  Duration timeToReady() {
+    return timeToReady;
+  }
+
+  void subscribe(String url, String type) {
+    call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
+  }
+
+  /** All endpoints. */
+  List<EndpointStatus> endpoints() {
+    List<EndpointStatus> found = new ArrayList<>();
+    String cursor = "";
+    do {
+      JsonNode page = JSON.readTree(call("GET", "/v1/endpoints?limit=1000" + cursor, ""));
+      for (JsonNode item : page.path("items")) {
+        found.add(
+            new EndpointStatus(
+                item.path("id").asString(),
+                item.path("url").asString(),
+                item.path("state").asString()));
+      }
+      JsonNode next = page.path("next");
+      cursor = next.isString() ? "&cursor=" + next.asString() : "";
+    } while (!cursor.isEmpty());
+    return found;
+  }
+
+  /**
+   * Disables and enables an endpoint, after which everything that waits for it is tried at once.
+   */
+  void restart(EndpointStatus endpoint) {
+    call("POST", "/v1/endpoints/" + endpoint.id() + "/disable", "");
+    call("POST", "/v1/endpoints/" + endpoint.id() + "/enable", "");
+  }
+
+  /** Megabytes of heap in use after a full collection; 0 when the JDK has no {@code jcmd}. */
+  double heapAfterCollection() {
+    try {
+      jcmd("GC.run");
+      Matcher matcher = USED.matcher(heapLines(jcmd("GC.heap_info")));
+      long kilobytes = 0;
+      while (matcher.find()) {
+        kilobytes += Long.parseLong(matcher.group(1));
+      }
+      return kilobytes / 1_024.0;
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  /** The lines about the heap itself: what follows, about classes, is not in it. */
+  private static String heapLines(String info) {
+    int metaspace = info.indexOf("Metaspace");
+    return metaspace < 0 ? info : info.substring(0, metaspace);
+  }
+
+  private String jcmd(String command) throws IOException {
+    Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+    Process process =
+        new ProcessBuilder(jcmd.toString(), Long.toString(child.pid()), command)
+            .redirectErrorStream(true)
+            .start();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
+
+  private String call(String method, String path, String body) {
+    try {
+      HttpResponse<String> response = http.call(method, port, path, key, body);
+      if (response.statusCode() / 100 != 2) {
+        throw new BenchException(
+            "%s %s answered %d %s".formatted(method, path, response.statusCode(), response.body()));
+      }
+      return response.body();
+    } catch (IOException e) {
+      throw new BenchException(method + " " + path + " failed:\n" + child.tail(), e);
+    }
+  }
+}

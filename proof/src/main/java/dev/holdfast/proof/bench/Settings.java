@@ -1,0 +1,159 @@
+package dev.holdfast.proof.bench;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What can be chosen on the command line about how scenarios run. */
+final class Settings {
+  private static final int QUICK_SECONDS = 5;
+  private static final int QUICK_WARM_UP = 2;
+  private static final int QUICK_WAITING = 50_000;
+  private static final int QUICK_CLAIMS = 5_000;
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "N",
+      description = "length of each measurement (default: ${DEFAULT-VALUE})",
+      defaultValue = "60")
+  int seconds;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "N",
+      description = "seconds of the same load before each measurement (default: ${DEFAULT-VALUE})",
+      defaultValue = "10")
+  int warmUp;
+
+  @Option(
+      names = "--quick",
+      description = "short runs that show whether all works; the figures mean little")
+  boolean quick;
+
+  @Option(
+      names = "--endpoints",
+      paramLabel = "N",
+      description = "endpoints that events go to (default: ${DEFAULT-VALUE})",
+      defaultValue = "100")
+  int endpoints;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description =
+          "connections that send single events, and those of the bare client "
+              + "(default: ${DEFAULT-VALUE})",
+      defaultValue = "256")
+  int connections;
+
+  @Option(
+      names = "--batch-connections",
+      paramLabel = "N",
+      description = "connections that send batches (default: ${DEFAULT-VALUE})",
+      defaultValue = "16")
+  int batchConnections;
+
+  @Option(
+      names = "--batch",
+      paramLabel = "N",
+      description = "events in a batch (default: ${DEFAULT-VALUE})",
+      defaultValue = "100")
+  int batch;
+
+  @Option(
+      names = "--max-undelivered",
+      paramLabel = "N",
+      description =
+          "sending pauses while more accepted events than this have not arrived "
+              + "(default: ${DEFAULT-VALUE})",
+      defaultValue = "50000")
+  int maxUndelivered;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      description = "events per second where time is measured (default: ${DEFAULT-VALUE})",
+      defaultValue = "1000")
+  int rate;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description =
+          "how often isolation alternates between healthy and hanging; each takes its part of "
+              + "--seconds (default: ${DEFAULT-VALUE})",
+      defaultValue = "3")
+  int rounds;
+
+  @Option(
+      names = "--waiting",
+      paramLabel = "N",
+      description = "waiting messages in the store (default: ${DEFAULT-VALUE})",
+      defaultValue = "1000000")
+  int waiting;
+
+  @Option(
+      names = "--claims",
+      paramLabel = "N",
+      description = "messages that become due at once (default: ${DEFAULT-VALUE})",
+      defaultValue = "20000")
+  int claims;
+
+  @Option(
+      names = "--server-heap",
+      paramLabel = "SIZE",
+      description = "the server's -Xmx (default: ${DEFAULT-VALUE})",
+      defaultValue = "512m")
+  String serverHeap = "512m";
+
+  @Option(
+      names = "--server-flag",
+      paramLabel = "FLAG",
+      description = "a flag for the server's JVM, such as -XX:+UseParallelGC; can be repeated")
+  List<String> serverFlags = new ArrayList<>();
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "a setting for the server; can be repeated")
+  List<String> serverSettings = new ArrayList<>();
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description =
+          "where the server's data goes, in a new directory (default: the system's "
+              + "directory for temporary files; must be a real disk, or the figures are not)")
+  @Nullable Path data;
+
+  @Option(
+      names = "--longest-drain",
+      paramLabel = "SECONDS",
+      description =
+          "how long to wait for what was accepted and has not arrived (default: ${DEFAULT-VALUE})",
+      defaultValue = "120")
+  int longestDrain;
+
+  @Option(names = "--keep", description = "leave the data and logs of this run where they are")
+  boolean keep;
+
+  @Option(
+      names = "--server-main",
+      hidden = true,
+      description = "the server's main class, for tests of the benchmark itself",
+      defaultValue = "dev.holdfast.server.cli.Main")
+  String serverMain = "dev.holdfast.server.cli.Main";
+
+  /** Shortens what {@code --quick} shortens. */
+  void settle() {
+    if (quick) {
+      seconds = Math.min(seconds, QUICK_SECONDS);
+      warmUp = Math.min(warmUp, QUICK_WARM_UP);
+      waiting = Math.min(waiting, QUICK_WAITING);
+      claims = Math.min(claims, QUICK_CLAIMS);
+      rounds = 1;
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.holdfast.proof.bench;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What happened between two moments while a load was running.
+ *
+ * @param usage what each process used, by its name
+ * @param busy the share of the machine that was used, from 0 to 1
+ * @param others the share of the machine that processes other than ours used, from 0 to 1
+ */
+record Window(
+    double acceptedPerSecond,
+    double deliveredPerSecond,
+    long delivered,
+    Map<String, Usage> usage,
+    double busy,
+    double others) {
+
+  /** Above this share the figures are not the server's alone. */
+  private static final double OTHERS_MATTER = 0.05;
+
+  /** Runs the load that has been started for {@code seconds} more, and looks before and after. */
+  static Window measure(
+      Rig rig, LoadProcess load, ReceiverProcess receiver, char group, List<Child> children) {
+    int seconds = rig.settings().seconds;
+    Moment first = Moment.now(load, receiver, group, children);
+    Moment last = first;
+    for (int i = 1; i <= seconds; i++) {
+      Rig.pause(Duration.ofSeconds(1));
+      Moment now = Moment.now(load, receiver, group, children);
+      rig.progress()
+          .tick(
+              "measuring %d/%d s: %,.0f accepted/s, %,.0f delivered/s, %,d on the way"
+                  .formatted(
+                      i,
+                      seconds,
+                      now.acceptedPerSecondSince(last),
+                      now.deliveredPerSecondSince(last),
+                      now.accepted.accepted() - now.arrived.numbers(group)));
+      last = now;
+    }
+    rig.progress().end();
+    Window window = last.since(first);
+    if (window.others > OTHERS_MATTER) {
+      rig.report()
+          .note(
+              "%s: other processes used %.0f %% of the machine while it was measured"
+                  .formatted(rig.progress().currentScenario(), window.others * 100));
+    }
+    return window;
+  }
+
+  double cpuMicros(Child child) {
+    return usage.getOrDefault(child.name(), Usage.NONE).cpuMicrosPer(delivered);
+  }
+
+  double writtenBytes(Child child) {
+    long bytes = usage.getOrDefault(child.name(), Usage.NONE).writtenBytes();
+    return delivered == 0 ? 0 : (double) bytes / delivered;
+  }
+
+  /** What everybody had counted at one moment. */
+  private record Moment(
+      LoadProcess.Counts accepted,
+      ReceiverProcess.Counts arrived,
+      char group,
+      Map<String, Usage> usage,
+      Machine machine,
+      long atNanos) {
+
+    static Moment now(
+        LoadProcess load, ReceiverProcess receiver, char group, List<Child> children) {
+      Map<String, Usage> usage = new LinkedHashMap<>();
+      for (Child child : children) {
+        if (!child.isAlive()) {
+          throw new BenchException("the " + child.name() + " has ended:\n" + child.tail());
+        }
+        usage.put(child.name(), child.usage());
+      }
+      // What has arrived is asked first, so that no more has arrived than was accepted.
+      ReceiverProcess.Counts arrived = receiver.counts();
+      return new Moment(load.counts(), arrived, group, usage, Machine.now(), System.nanoTime());
+    }
+
+    double acceptedPerSecondSince(Moment earlier) {
+      return perSecond(
+          accepted.accepted() - earlier.accepted.accepted(),
+          accepted.atNanos() - earlier.accepted.atNanos());
+    }
+
+    double deliveredPerSecondSince(Moment earlier) {
+      return perSecond(deliveredSince(earlier), arrived.atNanos() - earlier.arrived.atNanos());
+    }
+
+    Window since(Moment earlier) {
+      Map<String, Usage> used = new LinkedHashMap<>();
+      usage.forEach(
+          (name, now) -> used.put(name, now.minus(earlier.usage.getOrDefault(name, Usage.NONE))));
+      return new Window(
+          acceptedPerSecondSince(earlier),
+          deliveredPerSecondSince(earlier),
+          deliveredSince(earlier),
+          used,
+          machine.busySince(earlier.machine),
+          othersSince(earlier, used));
+    }
+
+    private long deliveredSince(Moment earlier) {
+      return arrived.numbers(group) - earlier.arrived.numbers(group);
+    }
+
+    private double othersSince(Moment earlier, Map<String, Usage> used) {
+      double ours = used.values().stream().mapToLong(each -> each.cpu().toNanos()).sum();
+      double all =
+          (double) (atNanos - earlier.atNanos) * Runtime.getRuntime().availableProcessors();
+      return Math.max(0, machine.busySince(earlier.machine) - ours / all);
+    }
+
+    private static double perSecond(long count, long nanos) {
+      return nanos <= 0 ? 0 : count * 1e9 / nanos;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.holdfast.proof.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The benchmark against a server that keeps nothing. No figure of time or speed is looked at. */
+class BenchTest {
+  @TempDir Path directory;
+
+  @Test
+  void a_run_counts_every_event_and_leaves_nothing_behind() throws IOException {
+    assertThat(bench("batch,isolation")).isZero();
+
+    for (String scenario : List.of("batch", "isolation")) {
+      assertThat(figure(scenario, "accepted")).isPositive();
+      assertThat(figure(scenario, "accepted and not arrived")).isZero();
+      assertThat(figure(scenario, "arrived more than once")).isZero();
+    }
+    assertThat(figure("isolation", "attempts that hung")).isPositive();
+    assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  void what_is_lost_or_comes_twice_shows() throws IOException {
+    assertThat(
+            bench(
+                "single", "--set", "fake.lose=3", "--set", "fake.repeat=4", "--longest-drain", "1"))
+        .isEqualTo(1);
+
+    assertThat(figure("single", "accepted and not arrived")).isPositive();
+    assertThat(figure("single", "arrived more than once")).isPositive();
+    assertThat(report().path("failures").toString()).contains("did not arrive");
+  }
+
+  @Test
+  void a_server_that_does_not_start_is_told_with_its_log() throws IOException {
+    assertThat(bench("single", "--server-main", "no.such.Main")).isEqualTo(1);
+
+    assertThat(report().path("failures").toString()).contains("ClassNotFoundException");
+    assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  void an_unknown_scenario_is_refused() {
+    assertThat(new CommandLine(new Bench()).execute("--scenario", "nonsense")).isEqualTo(2);
+  }
+
+  private int bench(String scenarios, String... more) {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("--scenario", scenarios, "--json", json().toString()));
+    arguments.addAll(List.of("--data", data().toString(), "--quick"));
+    arguments.addAll(List.of("--seconds", "1", "--warm-up", "0", "--connections", "8"));
+    arguments.addAll(List.of("--batch-connections", "2", "--batch", "10", "--endpoints", "4"));
+    arguments.addAll(List.of("--rate", "100", "--max-undelivered", "100"));
+    arguments.addAll(List.of("--server-main", FakeServer.class.getName()));
+    arguments.addAll(List.of(more));
+    return new CommandLine(new Bench())
+        .setOverwrittenOptionsAllowed(true)
+        .execute(arguments.toArray(String[]::new));
+  }
+
+  private Path json() {
+    return directory.resolve("report.json");
+  }
+
+  private Path data() {
+    return directory.resolve("data");
+  }
+
+  private JsonNode report() throws IOException {
+    return JsonMapper.shared().readTree(Files.readString(json()));
+  }
+
+  private double figure(String scenario, String name) throws IOException {
+    return figures()
+        .filter(each -> each.path("scenario").asString().equals(scenario))
+        .filter(each -> each.path("figure").asString().equals(name))
+        .mapToDouble(each -> each.path("value").asDouble())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private Stream<JsonNode> figures() throws IOException {
+    return report().path("figures").valueStream();
+  }
+}

@@ -1,0 +1,43 @@
+package dev.holdfast.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class NewKeyTest {
+  private final SecureRandom random = new SecureRandom();
+
+  @Test
+  void a_key_begins_with_its_id_and_holds_192_random_bits() {
+    NewKey key = NewKey.make(random);
+    assertThat(key.text()).matches("hf_[0-9a-f]{12}_[A-Za-z0-9_-]{32}");
+    String secret = key.text().substring(("hf_" + key.id() + "_").length());
+    assertThat(Base64.getUrlDecoder().decode(secret)).hasSize(24);
+  }
+
+  @Test
+  void no_two_keys_are_the_same() {
+    Set<String> keys = new HashSet<>();
+    for (int i = 0; i < 1_000; i++) {
+      keys.add(NewKey.make(random).text());
+    }
+    assertThat(keys).hasSize(1_000);
+  }
+
+  @Test
+  void a_key_does_not_print_itself() {
+    NewKey key = NewKey.make(random);
+    assertThat(key.toString()).contains(key.id()).doesNotContain(key.text());
+  }
+
+  @Test
+  void what_is_kept_is_the_sha_256_of_the_whole_text() {
+    assertThat(HexFormat.of().formatHex(NewKey.sha256("abc")))
+        .isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  }
+}

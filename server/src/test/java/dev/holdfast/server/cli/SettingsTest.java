@@ -1,0 +1,432 @@
+package dev.holdfast.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.rules.EndpointHealth;
+import dev.holdfast.core.rules.Recovery;
+import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.Options;
+import dev.holdfast.server.cli.InvalidSettings.Problem;
+import dev.holdfast.server.cli.Settings.Sources;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.assertj.core.api.AbstractStringAssert;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettingsTest {
+  private static final long GIGABYTE = 1L << 30;
+
+  @TempDir private Path directory = Path.of("");
+
+  private @Nullable Path file;
+  private final Map<String, String> environment = new HashMap<>();
+  private final Map<String, Sources.Flag> flags = new HashMap<>();
+
+  @Test
+  void the_defaults_are_those_of_the_contract() throws Exception {
+    assertThat(set().options(GIGABYTE, "1.2.3"))
+        .isEqualTo(
+            new Options(
+                Path.of("holdfast-data"),
+                new RetrySchedule(Duration.ofMillis(84_800), 11),
+                new EndpointHealth(
+                    100, 700_000, 1_000, 2_000, Duration.ofDays(3), 50_000, Duration.ofMinutes(10)),
+                Recovery.DRAIN,
+                Limits.forHeap(GIGABYTE, 32),
+                Duration.ofSeconds(5),
+                List.of(),
+                "Holdfast/1.2.3"));
+    assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
+    assertThat(set().get(Settings.SERVER_PORT)).isEqualTo(8080);
+    assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
+    assertThat(set().get(Settings.RETENTION)).isEqualTo(Duration.ofDays(30));
+    assertThat(set().get(Settings.ADMIN_KEY)).isEmpty();
+  }
+
+  @Test
+  void every_setting_reaches_the_engine() throws Exception {
+    Settings settings =
+        set(
+            "data=/var/lib/x",
+            "retry.unit=10ms",
+            "retry.max=3",
+            "delivery.timeout=250ms",
+            "circuit.min-attempts=7",
+            "circuit.failure-rate=0.123456",
+            "circuit.window=20",
+            "circuit.disable-after=5",
+            "circuit.freeze-silence=2d",
+            "circuit.freeze-at=9",
+            "circuit.probe-every=30s",
+            "delivery.in-flight=4",
+            "recovery=schedule",
+            "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1");
+    assertThat(settings.options(GIGABYTE, "1"))
+        .isEqualTo(
+            new Options(
+                Path.of("/var/lib/x"),
+                new RetrySchedule(Duration.ofMillis(10), 3),
+                new EndpointHealth(
+                    7, 123_456, 20, 5, Duration.ofDays(2), 9, Duration.ofSeconds(30)),
+                Recovery.SCHEDULE,
+                Limits.forHeap(GIGABYTE, 4),
+                Duration.ofMillis(250),
+                List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"),
+                "Holdfast/1"));
+  }
+
+  @Test
+  void every_default_is_allowed_and_every_setting_is_described() {
+    assertThat(Settings.catalogue())
+        .allSatisfy(
+            setting -> {
+              setting.kind().read(setting.defaultText());
+              assertThat(setting.description()).endsWith(".");
+              assertThat(setting.kind().allowed()).isNotBlank();
+            });
+    assertThat(Settings.catalogue()).extracting(Setting::variable).doesNotHaveDuplicates();
+  }
+
+  // Where values come from
+
+  @Test
+  void a_setting_can_be_given_in_the_file() throws Exception {
+    write("# slow", "", "retry.unit = 1m", "recovery: schedule");
+    assertThat(set().get(Settings.RETRY_UNIT)).isEqualTo(Duration.ofMinutes(1));
+    assertThat(set().get(Settings.RECOVERY)).isEqualTo(Recovery.SCHEDULE);
+    assertThat(set().origin(Settings.RETRY_UNIT)).isEqualTo(file + ", line 3");
+  }
+
+  @Test
+  void a_long_value_in_the_file_can_go_on_in_the_next_line() throws Exception {
+    write("egress.allow = 10.0.0.0/8, \\", "   fd00::/8", "# not continued \\", "retry.max=2");
+    assertThat(set().get(Settings.EGRESS_ALLOW)).containsExactly("10.0.0.0/8", "fd00::/8");
+    assertThat(set().origin(Settings.RETRY_MAX)).endsWith("line 4");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "retry.unit, HOLDFAST_RETRY_UNIT",
+    "circuit.min-attempts, HOLDFAST_CIRCUIT_MIN_ATTEMPTS",
+    "admin.key, HOLDFAST_ADMIN_KEY",
+    "data, HOLDFAST_DATA"
+  })
+  void a_setting_has_an_environment_variable(String key, String variable) {
+    assertThat(Settings.catalogue())
+        .filteredOn(setting -> setting.key().equals(key))
+        .extracting(Setting::variable)
+        .containsExactly(variable);
+  }
+
+  @Test
+  void a_setting_can_be_given_in_the_environment() throws Exception {
+    environment.put("HOLDFAST_CIRCUIT_MIN_ATTEMPTS", "3");
+    assertThat(set().endpointHealth().minAttempts()).isEqualTo(3);
+    assertThat(set().origin(Settings.CIRCUIT_MIN_ATTEMPTS))
+        .isEqualTo("HOLDFAST_CIRCUIT_MIN_ATTEMPTS");
+  }
+
+  @Test
+  void the_command_line_goes_before_the_environment_and_that_before_the_file() throws Exception {
+    write("retry.max=1", "retry.unit=1s", "delivery.timeout=1s");
+    environment.put("HOLDFAST_RETRY_MAX", "2");
+    environment.put("HOLDFAST_RETRY_UNIT", "2s");
+    Settings settings = set("retry.max=3");
+    assertThat(settings.get(Settings.RETRY_MAX)).isEqualTo(3);
+    assertThat(settings.get(Settings.RETRY_UNIT)).isEqualTo(Duration.ofSeconds(2));
+    assertThat(settings.get(Settings.DELIVERY_TIMEOUT)).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void a_flag_is_the_same_as_its_setting() throws Exception {
+    environment.put("HOLDFAST_SERVER_PORT", "1");
+    flags.put("--port", new Sources.Flag(Settings.SERVER_PORT, "9090"));
+    assertThat(set().get(Settings.SERVER_PORT)).isEqualTo(9090);
+    assertThat(set().origin(Settings.SERVER_PORT)).isEqualTo("--port");
+
+    flags.put("--port", new Sources.Flag(Settings.SERVER_PORT, "http"));
+    assertProblem("server.port", "--port").startsWith("\"http\" is not a whole number");
+  }
+
+  @Test
+  void other_variables_and_those_of_the_launcher_are_left_alone() throws Exception {
+    environment.put("HOLDFASTNESS", "5");
+    environment.put("PATH", "/bin");
+    environment.put("HOLDFAST_JAVA_OPTS", "-Xmx1g");
+    assertThat(set().get(Settings.RETRY_MAX)).isEqualTo(11);
+  }
+
+  // What can be wrong
+
+  @Test
+  void all_problems_are_reported_at_once() throws Exception {
+    write("retry.unti=5s", "circuit.window=many");
+    environment.put("HOLDFAST_RECOVERY", "drian");
+    environment.put("HOLDFAST_RETRY_MAXIMUM", "3");
+    flags.put("--port", new Sources.Flag(Settings.SERVER_PORT, "99999"));
+    InvalidSettings problems = problems("delivery.timeout=5", "nonsense", "retention=1s");
+    assertThat(problems.problems())
+        .extracting(Problem::what, Problem::origin)
+        .containsExactlyInAnyOrder(
+            tuple("retry.unti", file + ", line 1"),
+            tuple("circuit.window", file + ", line 2"),
+            tuple("HOLDFAST_RECOVERY", "environment"),
+            tuple("HOLDFAST_RETRY_MAXIMUM", "environment"),
+            tuple("server.port", "--port"),
+            tuple("delivery.timeout", "--set"),
+            tuple("--set", "number 2 of them"),
+            tuple("retention", "--set"));
+    assertThat(problems.report())
+        .startsWith("Holdfast did not start: 8 problems in its settings.")
+        .contains("  delivery.timeout  (--set)\n")
+        .contains(
+            "\"5\" is not a duration; allowed is a duration from 10ms to 10m (units: ms s m h d);"
+                + " did you mean 5s?")
+        .contains("./holdfast settings");
+  }
+
+  @Test
+  void a_bad_value_is_reported_even_if_another_goes_before_it() throws Exception {
+    write("retry.max=lots");
+    assertThat(problems("retry.max=3").problems()).extracting(Problem::what).contains("retry.max");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "retry.unti, retry.unit",
+    "retryunit, retry.unit",
+    "Retry.Unit, retry.unit",
+    "retry_unit, retry.unit",
+    "port, server.port",
+    "timeout, delivery.timeout",
+    "freeze-at, circuit.freeze-at",
+    "circuit.failure_rate, circuit.failure-rate"
+  })
+  void an_unknown_key_is_refused_with_the_one_that_was_probably_meant(String key, String meant) {
+    assertThat(problems(key + "=1").problems())
+        .containsExactly(
+            new Problem(key, "--set", "there is no such setting; did you mean " + meant + "?"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "HOLDFAST_RETRY_UNT, HOLDFAST_RETRY_UNIT",
+    "HOLDFAST_PORT, HOLDFAST_SERVER_PORT",
+    "HOLDFAST_KEY, HOLDFAST_ADMIN_KEY"
+  })
+  void an_unknown_variable_is_refused_with_the_one_that_was_probably_meant(
+      String variable, String meant) {
+    environment.put(variable, "1");
+    assertProblem(variable, "environment").endsWith("did you mean " + meant + "?");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"colour", "x", "", "a.very.long.key.that.resembles.nothing"})
+  void nothing_is_suggested_for_what_resembles_nothing(String key) {
+    assertThat(problems(key + "=1").problems())
+        .containsExactly(new Problem(key, "--set", "there is no such setting"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "retry.unit           | 5          | is not a duration      | 5s",
+        "retry.unit           | 5 s        | is not a duration      | 5s",
+        "retry.unit           | 5sec       | is not a duration      | 5s",
+        "retry.unit           | 10 Minutes | is not a duration      | 10m",
+        "retry.unit           | PT5S       | is not a duration      |",
+        "retry.unit           | -5s        | is not a duration      |",
+        "retry.unit           | 1.5h       | is not a duration      |",
+        "retry.unit           | 0ms        | is out of bounds       |",
+        "retry.unit           | 25h        | is out of bounds       |",
+        "retry.unit           | 999999999999d | is out of bounds    |",
+        "retry.max            | 0          | is out of bounds       |",
+        "retry.max            | 25         | is out of bounds       |",
+        "retry.max            | 99999999999 | is out of bounds      |",
+        "retry.max            | eleven     | is not a whole number  |",
+        "retry.max            | -1         | is out of bounds       |",
+        "circuit.disable-after | 2,000     | is not a whole number  | 2000",
+        "circuit.failure-rate | 70%        | is not a rate          | 0.70",
+        "circuit.failure-rate | 70         | is out of bounds       | 0.70",
+        "circuit.failure-rate | 1.01       | is out of bounds       | 0.0101",
+        "circuit.failure-rate | -0.1       | is not a rate          |",
+        "circuit.failure-rate | .          | is not a rate          |",
+        "circuit.failure-rate | NaN        | is not a rate          |",
+        "circuit.failure-rate | 0.7000001  | has too many decimals  |",
+        "recovery             | drian      | is none of the choices | drain",
+        "recovery             | DRAIN      | is none of the choices | drain",
+        "recovery             | never      | is none of the choices |",
+        "message.max-bytes    | 1 mb       | is not a number of bytes | 1MB",
+        "message.max-bytes    | 512KiB     | is not a number of bytes | 512KB",
+        "message.max-bytes    | 9MB        | is out of bounds       |",
+        "message.max-bytes    | 999999999999GB | is out of bounds   |",
+        "message.max-bytes    | 0          | is out of bounds       |",
+        "egress.allow         | localhost  | is not a list of address ranges |",
+        "egress.allow         | 10.0.0.0/33 | has a prefix length that is not 0 to 32 |",
+        "egress.allow         | 10.0.0.1/8 | has an address with bits beyond its prefix length | 10.0.0.0/8",
+        "egress.allow         | fd00::1/8  | has an address with bits beyond its prefix length | fd00:0:0:0:0:0:0:0/8",
+        "egress.allow         | fe80::%eth0/10 | is not a list of address ranges |",
+        "egress.allow         | 10.0.0.0/8, | is not a list of address ranges |",
+        "server.port          | 65536      | is out of bounds       |",
+        "server.host          | 0.0.0.0:80 | has a port, which is server.port | 0.0.0.0",
+        "server.host          | a b        | is neither an address nor a name |",
+        "server.host          | ''         | is neither an address nor a name |",
+        "data                 | ''         | is no directory        |"
+      })
+  void a_bad_value_is_refused_with_what_is_allowed(
+      String key, String value, String what, @Nullable String meant) {
+    Setting<?> setting =
+        Settings.catalogue().stream()
+            .filter(one -> one.key().equals(key))
+            .findFirst()
+            .orElseThrow();
+    assertThat(problems(key + "=" + value).problems())
+        .containsExactly(
+            new Problem(
+                key,
+                "--set",
+                "\"%s\" %s; allowed is %s%s"
+                    .formatted(
+                        value,
+                        what,
+                        setting.kind().allowed(),
+                        meant == null ? "" : "; did you mean " + meant + "?")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 0", "1, 1000000", "1.0, 1000000", ".5, 500000", "0.70, 700000", "0.000001, 1"})
+  void a_rate_is_exact(String text, int millionths) throws Exception {
+    assertThat(set("circuit.failure-rate=" + text).endpointHealth().failuresPerMillion())
+        .isEqualTo(millionths);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1048576, 1048576", "2048B, 2048", "64KB, 65536", "8MB, 8388608"})
+  void bytes_have_units(String text, int bytes) throws Exception {
+    assertThat(set("message.max-bytes=" + text).get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(bytes);
+  }
+
+  @Test
+  void a_window_too_small_for_the_failure_rate_ever_to_count_is_refused() {
+    assertProblem("circuit.min-attempts", "default", "circuit.window=100")
+        .startsWith("is 100, but must be less than circuit.window, which is 100 (--set)");
+  }
+
+  @Test
+  void a_key_given_twice_in_the_file_is_refused() throws Exception {
+    write("retry.max=1", "", "retry.max=2");
+    assertProblem("retry.max", file + ", line 3").isEqualTo("stands in line 1 too");
+  }
+
+  @Test
+  void a_key_given_twice_on_the_command_line_is_refused() {
+    flags.put("--data", new Sources.Flag(Settings.DATA, "x"));
+    assertProblem("data", "--set", "data=y")
+        .isEqualTo("is given more than once on the command line");
+  }
+
+  @Test
+  void a_missing_file_is_reported_with_the_other_problems() {
+    file = directory.resolve("absent.properties");
+    assertThat(problems("retry.max=x").problems())
+        .extracting(Problem::problem)
+        .hasSize(2)
+        .contains("the file does not exist");
+  }
+
+  @Test
+  void a_directory_is_no_file() {
+    file = directory;
+    assertProblem(directory.toString(), "--config")
+        .isEqualTo("the file is a directory, not a file");
+  }
+
+  @Test
+  void a_file_that_is_not_text_is_refused() throws Exception {
+    file = Files.write(directory.resolve("x"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
+    assertProblem(file.toString(), "--config").isEqualTo("the file is not UTF-8 text");
+  }
+
+  @Test
+  void a_file_with_a_broken_escape_is_refused() throws Exception {
+    write("retry.max=1", "data=\\u12");
+    assertProblem(String.valueOf(file), "--config")
+        .isEqualTo("the file cannot be read: line 2 has a malformed \\u escape");
+  }
+
+  @Test
+  void a_huge_file_is_refused() throws Exception {
+    file = Files.write(directory.resolve("x"), new byte[(1 << 20) + 1]);
+    assertProblem(file.toString(), "--config").startsWith("the file is larger than 1 MB");
+  }
+
+  // Secrets
+
+  @Test
+  void an_admin_key_is_taken_from_anywhere() throws Exception {
+    environment.put("HOLDFAST_ADMIN_KEY", "hf_fixed");
+    assertThat(set().get(Settings.ADMIN_KEY)).isEqualTo(Optional.of("hf_fixed"));
+    assertThat(set("admin.key=").get(Settings.ADMIN_KEY)).isEmpty();
+  }
+
+  @Test
+  void an_admin_key_is_never_printed() {
+    environment.put("HOLDFAST_ADMIN_KEY", "topsecret in two words");
+    environment.put("HOLDFAST_ADMIN_KEYS", "topsecret");
+    InvalidSettings problems =
+        problems(
+            "admin.key=topsecret\t", "admin.key=topsécret", "admin.kye=topsecret", "topsecret");
+    assertThat(problems.problems()).hasSize(6);
+    assertThat(problems.report() + problems + problems.problems())
+        .doesNotContain("tops")
+        .contains("its value has characters that cannot be sent as a bearer token");
+  }
+
+  @Test
+  void settings_print_what_was_given_but_no_secret() throws Exception {
+    assertThat(set("admin.key=topsecret", "retry.max=3"))
+        .hasToString("[admin.key (--set), retry.max=3 (--set)]");
+  }
+
+  @Test
+  void what_is_shown_cannot_rewrite_the_terminal() {
+    assertThat(problems("recovery=\u001b[2J", "\u001b[31m=1").report()).doesNotContain("\u001b");
+  }
+
+  private Settings set(String... assignments) throws InvalidSettings {
+    return Settings.read(new Sources(file, environment, List.of(assignments), flags));
+  }
+
+  private InvalidSettings problems(String... assignments) {
+    InvalidSettings problems = catchThrowableOfType(InvalidSettings.class, () -> set(assignments));
+    assertThat(problems).as("the settings are refused").isNotNull();
+    return problems;
+  }
+
+  private AbstractStringAssert<?> assertProblem(String what, String origin, String... assignments) {
+    List<Problem> problems = problems(assignments).problems();
+    assertThat(problems).hasSize(1);
+    assertThat(problems.getFirst().what()).isEqualTo(what);
+    assertThat(problems.getFirst().origin()).isEqualTo(origin);
+    return assertThat(problems.getFirst().problem());
+  }
+
+  private void write(String... lines) throws IOException {
+    file = Files.write(directory.resolve("holdfast.properties"), List.of(lines));
+  }
+}
