@@ -22,8 +22,10 @@ import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -126,7 +128,7 @@ final class LoopRunner {
     inputs = stepping;
     stepping = batch;
     try {
-      loop.step(batch, world.clock().instant(), this::perform);
+      loop.step(batch, now(), this::perform);
     } catch (RuntimeException | Error e) {
       breakDown(e);
       return;
@@ -138,6 +140,11 @@ final class LoopRunner {
     sleep();
   }
 
+  /** To the microsecond, as the store keeps it: nothing is due earlier because it was stored. */
+  private Instant now() {
+    return world.clock().instant().truncatedTo(ChronoUnit.MICROS);
+  }
+
   private void sleep() {
     Instant next = loop.nextWake().orElse(null);
     if (next == null || (wakeAt != null && !next.isBefore(wakeAt))) {
@@ -147,7 +154,7 @@ final class LoopRunner {
       world.vertx().cancelTimer(wakeTimer);
     }
     wakeAt = next;
-    Duration sleep = Duration.between(world.clock().instant(), next);
+    Duration sleep = Duration.between(now(), next);
     long millis = Math.clamp(sleep.toMillis() + 1, 1, LONGEST_SLEEP.toMillis());
     wakeTimer =
         world
@@ -271,6 +278,6 @@ final class LoopRunner {
   }
 
   private static String name(Enum<?> value) {
-    return value.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

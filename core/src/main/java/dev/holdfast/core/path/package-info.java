@@ -1,4 +1,34 @@
-/** The path of a message. */
+/**
+ * The path of a message. {@link dev.holdfast.core.path.Loop} decides everything on it: inputs go
+ * in, effects come out, and what does the input and output stands around it.
+ *
+ * <ol>
+ *   <li>{@code Accept} gives the events of a request their ids and
+ *   <li>{@code Match} finds the subscriptions that want them: one message each.
+ *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202, and
+ *   <li>{@code Dispatch} takes the messages from memory, lane by lane, and starts attempts.
+ *   <li>{@code Settle} lets the rules decide about an attempt that has ended: the message is
+ *       delivered, waits or is dropped, the endpoint stays as it is or changes its state. That is
+ *       committed again.
+ * </ol>
+ *
+ * <p>Beside the path, for messages that do not arrive at once:
+ *
+ * <ul>
+ *   <li>{@code Wait}: a message that failed waits for its slot, in {@code RetryTimer} when that is
+ *       near, in the store when it is not.
+ *   <li>{@code Park}: a message whose time has come while its endpoint takes nothing.
+ *   <li>{@code Circuit}: what a change of an endpoint's state brings about; {@code Probe} tries a
+ *       disabled one now and then.
+ *   <li>{@code Refill}: brings what waits in the store into a lane as its window empties, after a
+ *       restart, a backlog or a recovery.
+ *   <li>{@code Subscriptions}, {@code RetryByHand}: what people ask for.
+ * </ul>
+ *
+ * <p>A message is held in memory in exactly one place ({@code Held}) or it is a row of the store
+ * that will be found: through its due time, or through its endpoint. How much is held is bounded by
+ * {@link dev.holdfast.core.path.Limits}.
+ */
 @NullMarked
 package dev.holdfast.core.path;
 
