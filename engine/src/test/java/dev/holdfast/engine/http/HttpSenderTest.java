@@ -427,11 +427,11 @@ class HttpSenderTest {
                     Thread.sleep(20);
                   }
                 });
-        Senders senders = Senders.with().timeoutMillis(300).build()) {
+        Senders senders = Senders.with().timeoutMillis(1_500).build()) {
       Ending ending = senders.send(receiver.url());
       assertThat(ending.outcome()).isInstanceOf(Outcome.Success.class);
       assertThat(ending.response()).matches("x+");
-      assertThat(ending.millis()).isBetween(300L, 300 + SLACK_MILLIS);
+      assertThat(ending.millis()).isBetween(1_500L, 1_500 + SLACK_MILLIS);
       assertThat(senders.onLoop(senders.sender::openConnections)).isZero();
     }
   }
@@ -445,7 +445,7 @@ class HttpSenderTest {
                   peer.write("HTTP/1.1 500 Oops\r\nRetry-After: 7\r\n\r\nbecause");
                   peer.awaitClose();
                 });
-        Senders senders = Senders.with().timeoutMillis(300).build()) {
+        Senders senders = Senders.with().timeoutMillis(1_500).build()) {
       Ending ending = senders.send(receiver.url());
       assertThat(ending.outcome())
           .usingRecursiveComparison()
@@ -615,14 +615,14 @@ class HttpSenderTest {
   void a_thousand_that_hang_end_in_time_and_hold_up_nobody() {
     try (Receiver hanging = Receiver.start(Receiver.Peer::awaitClose);
         Receiver well = Receiver.answering(OK);
-        Senders senders = Senders.with().timeoutMillis(1_000).build()) {
+        Senders senders = Senders.with().timeoutMillis(3_000).build()) {
       List<CompletableFuture<Ending>> endings = new ArrayList<>();
       for (int i = 0; i < 1_000; i++) {
         endings.add(senders.start(hanging.url()));
       }
       assertThat(senders.send(well.url()).response()).isEqualTo("ok");
       for (CompletableFuture<Ending> ending : endings) {
-        assertTimeout(Senders.await(ending), 1_000);
+        assertTimeout(Senders.await(ending), 3_000);
       }
       assertThat(senders.send(well.url()).response()).isEqualTo("ok");
       assertThat(senders.onLoop(senders.sender::openConnections)).isOne();
