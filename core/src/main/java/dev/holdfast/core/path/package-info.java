@@ -1,6 +1,6 @@
 /**
- * The path of a message. {@link dev.holdfast.core.path.Loop} decides everything on it: inputs go in,
- * effects come out, and what does the input and output stands around it.
+ * The path of a message. {@link dev.holdfast.core.path.Loop} decides everything on it: inputs go
+ * in, effects come out, and what does the input and output stands around it.
  *
  * <ol>
  *   <li>{@code Accept} gives the events of a request their ids and
@@ -25,9 +25,9 @@
  *   <li>{@code Subscriptions}, {@code RetryByHand}: what people ask for.
  * </ul>
  *
- * <p>A message is held in memory in exactly one place ({@code Held}) or it is a row of the store that
- * will be found: through its due time, or through its endpoint. How much is held is bounded by {@link
- * dev.holdfast.core.path.Limits}.
+ * <p>A message is held in memory in exactly one place ({@code Held}) or it is a row of the store
+ * that will be found: through its due time, or through its endpoint. How much is held is bounded by
+ * {@link dev.holdfast.core.path.Limits}.
  */
 @NullMarked
 package dev.holdfast.core.path;
