@@ -27,7 +27,7 @@ public final class HoldfastFormat {
 
   public static Body body(Event event) {
     String id = event.publicId();
-    String occurredAt = event.occurredAt() == null ? null : event.occurredAt().toString();
+    String occurredAt = event.occurredAt() == null ? null : Rfc3339.text(event.occurredAt());
     String subject = event.subject();
     byte[] data = event.data();
     byte[] previous = event.previous();

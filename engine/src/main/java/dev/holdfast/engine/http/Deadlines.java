@@ -29,6 +29,10 @@ final class Deadlines {
     this.expired = expired;
   }
 
+  boolean isEmpty() {
+    return oldest == null;
+  }
+
   boolean isPast(Sending sending, long nowNanos) {
     return nowNanos - sending.startedNanos >= timeoutNanos;
   }

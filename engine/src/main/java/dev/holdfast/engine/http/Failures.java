@@ -34,7 +34,7 @@ final class Failures {
       }
     }
     if (!(cause instanceof DecoderException)) {
-      log.error("attempt.broken by us, counts as failed", cause);
+      log.error("attempt.broken on an open connection; the attempt fails", cause);
     }
     return Kind.PROTOCOL;
   }
@@ -42,7 +42,7 @@ final class Failures {
   /** While connecting. */
   static Kind inConnect(Throwable cause) {
     if (!(cause instanceof IOException)) {
-      log.error("attempt.broken: no connection could be opened, counts as failed", cause);
+      log.error("attempt.broken before it could connect; the attempt fails", cause);
     }
     return Kind.CONNECT;
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Outcome.Failure.Kind;
 import dev.holdfast.core.port.Delivery;
@@ -32,8 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It lives on one event loop, is called there, and calls back there. It speaks HTTP over Netty
  * rather than through Vert.x's client, on Vert.x's own event loop and with its name resolver: that
- * takes half the time for each request, and lets it decide itself when a connection is opened, used
- * again and closed, which the rules about time limits and answers need.
+ * costs a good deal less for each request, and lets it decide itself when a connection is opened,
+ * used again and closed, which the rules about time limits and answers need.
  */
 public final class HttpSender {
 
@@ -127,7 +128,9 @@ public final class HttpSender {
     long now = System.nanoTime();
     Target target = targets.of(delivery.url());
     if (target == null) {
-      log.error("attempt.impossible url={} is not a URL that can be sent to", delivery.url());
+      log.error(
+          "attempt.impossible {} has a URL that cannot be sent to; the attempt fails",
+          Id.text(Id.ENDPOINT, delivery.message().endpoint()));
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
       return;
     }
@@ -142,8 +145,12 @@ public final class HttpSender {
         sending.connection = kept;
         kept.send(sending, now);
       }
-    } catch (RuntimeException e) {
-      failUnexpectedly(sending, e);
+    } catch (RuntimeException | Error e) {
+      log.error(
+          "attempt.broken {} could not be sent; the attempt fails",
+          Id.text(Id.MESSAGE, delivery.message().id()),
+          e);
+      fail(sending, Kind.PROTOCOL);
     } finally {
       inSend = false;
     }
@@ -279,11 +286,6 @@ public final class HttpSender {
     end(sending, Outcome.Failure.of(kind), System.nanoTime());
   }
 
-  private void failUnexpectedly(Sending sending, RuntimeException e) {
-    log.error("attempt.broken url={} counts as failed", sending.delivery.url(), e);
-    fail(sending, Kind.PROTOCOL);
-  }
-
   /** The one way in which attempts end. */
   void end(Sending sending, Outcome outcome, long nowNanos) {
     if (sending.done) {
@@ -308,8 +310,8 @@ public final class HttpSender {
     ContextInternal previous = context.beginDispatch();
     try {
       ended.ended(outcome, millis);
-    } catch (RuntimeException e) {
-      log.error("attempt.unheard {} after {} ms", outcome, millis, e);
+    } catch (RuntimeException | Error e) {
+      log.error("attempt.unheard: its outcome is lost", e);
     } finally {
       context.endDispatch(previous);
     }

@@ -17,6 +17,9 @@ final class Sending {
   /** How much of an answer is read, so that its connection can be used again. */
   static final int READ_BYTES = 16 * 1024;
 
+  /** A {@code Retry-After} that is longer says nothing that could be understood. */
+  private static final int MOST_RETRY_AFTER_CHARACTERS = 128;
+
   final Delivery delivery;
   final HttpSender.Ended ended;
   final Target target;
@@ -58,7 +61,7 @@ final class Sending {
 
   void answered(int answer, @Nullable String wait) {
     status = answer;
-    retryAfter = wait;
+    retryAfter = wait != null && wait.length() <= MOST_RETRY_AFTER_CHARACTERS ? wait : null;
   }
 
   /** Takes a piece of the answer's body. Returns false when it is time to stop reading. */

@@ -24,25 +24,18 @@ import org.slf4j.LoggerFactory;
 final class Checkpointer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
 
-  /** How long to wait after a checkpoint. */
-  private static final long PAUSE_MILLIS = 50;
-
-  /** A log longer than this is to begin anew. */
-  static final long LONG_LOG_BYTES = 16L << 20;
-
-  /** A log longer than this interrupts those who read history. */
-  static final long TOO_LONG_LOG_BYTES = 256L << 20;
-
   /** How short a read must be to be let alone even then. */
   private static final long SHORT_READ_NANOS = 100_000_000;
 
   /** How often a full disk is logged. */
   private static final long COMPLAIN_EVERY_NANOS = 60_000_000_000L;
 
+  private static final Progress UNKNOWN = new Progress(1, 0);
+
   private final Connection connection;
   private final Writer writer;
   private final List<Reader> longReaders;
-  private final long readLimitMillis;
+  private final StoreLimits limits;
   private final Thread thread;
 
   /** Held during a checkpoint: SQLite lets only one run. */
@@ -52,12 +45,11 @@ final class Checkpointer implements AutoCloseable {
   private volatile boolean finishWanted;
   private long complainedNanos = System.nanoTime() - COMPLAIN_EVERY_NANOS;
 
-  Checkpointer(
-      Connection connection, Writer writer, List<Reader> longReaders, long readLimitMillis) {
+  Checkpointer(Connection connection, Writer writer, List<Reader> longReaders, StoreLimits limits) {
     this.connection = connection;
     this.writer = writer;
     this.longReaders = longReaders;
-    this.readLimitMillis = readLimitMillis;
+    this.limits = limits;
     this.thread = Thread.ofPlatform().name("holdfast-checkpoint").daemon().unstarted(this::run);
   }
 
@@ -68,7 +60,7 @@ final class Checkpointer implements AutoCloseable {
   /**
    * What a checkpoint found.
    *
-   * @param log pages in the log
+   * @param log pages in the log as the checkpoint began
    * @param moved of these, those that are in the file too
    */
   private record Progress(long log, long moved) {
@@ -83,38 +75,42 @@ final class Checkpointer implements AutoCloseable {
 
   private void run() {
     long seen = -1;
-    Progress progress = new Progress(0, 0);
+    Progress progress = UNKNOWN;
     while (pause()) {
       for (Reader reader : longReaders) {
         reader.interruptIfLongerThan(
-            readLimitMillis * 1_000_000, "it took longer than " + readLimitMillis + " ms");
+            limits.historyRead().toNanos(),
+            "it took longer than " + limits.historyRead().toMillis() + " ms");
       }
       long commits = writer.commits();
-      if (commits == seen && progress.isComplete()) {
-        continue;
+      if (commits != seen || !progress.isComplete()) {
+        progress = checkpoint(commits);
+        seen = commits;
       }
-      seen = commits;
-      progress = checkpoint(progress);
     }
   }
 
   private boolean pause() {
     try {
-      return !closing.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+      return !closing.await(limits.checkpointEvery().toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       return false;
     }
   }
 
-  private Progress checkpoint(Progress before) {
+  /**
+   * Moves what there is. When the log is long and the writer has written meanwhile, moves that as
+   * well, so that little is left for the writer to move.
+   */
+  private Progress checkpoint(long commits) {
     turn.lock();
     try {
       Progress progress = passive(connection);
-      if (progress.isLongerThan(LONG_LOG_BYTES) && !progress.isComplete()) {
+      if (progress.isLongerThan(limits.longLogBytes()) && writer.commits() != commits) {
         progress = passive(connection);
-        finishWanted = !progress.isComplete();
+        finishWanted = true;
       }
-      if (progress.isLongerThan(TOO_LONG_LOG_BYTES)) {
+      if (progress.isLongerThan(limits.tooLongLogBytes())) {
         for (Reader reader : longReaders) {
           reader.interruptIfLongerThan(
               SHORT_READ_NANOS, "it kept the store from emptying its log, which got too long");
@@ -123,7 +119,7 @@ final class Checkpointer implements AutoCloseable {
       return progress;
     } catch (SQLException e) {
       failed(e);
-      return before;
+      return UNKNOWN;
     } finally {
       turn.unlock();
     }
@@ -159,7 +155,7 @@ final class Checkpointer implements AutoCloseable {
       writer.breakDown(failure);
     } else if (System.nanoTime() - complainedNanos >= COMPLAIN_EVERY_NANOS) {
       complainedNanos = System.nanoTime();
-      LOG.warn("store.checkpoint-postponed: tried again every {} ms", PAUSE_MILLIS, failure);
+      LOG.warn("store.checkpoint-postponed: tried again in a moment", failure);
     }
   }
 

@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  * finished messages are two tables; both are walked from the newest id down, side by side.
  */
 final class HistoryReads implements History {
-  /** The most messages that one call looks at, and the most of one event that are shown. */
-  static final int MOST_ROWS = 10_000;
-
   private static final String OF_EVENT = ", e.tenant, e.type, e.subject, e.caller_id FROM ";
   private static final int EVENT_COLUMN = 13;
 
@@ -59,11 +56,11 @@ final class HistoryReads implements History {
   private static final Set<Status> FINAL = EnumSet.of(Status.DELIVERED, Status.DROPPED);
 
   private final BlockingQueue<Reader> idle;
-  private final long limitMillis;
+  private final StoreLimits limits;
 
-  HistoryReads(List<Reader> readers, long limitMillis) {
+  HistoryReads(List<Reader> readers, StoreLimits limits) {
     this.idle = new ArrayBlockingQueue<>(readers.size(), false, readers);
-    this.limitMillis = limitMillis;
+    this.limits = limits;
   }
 
   private static String prefixed(String columns) {
@@ -90,10 +87,10 @@ final class HistoryReads implements History {
     return read("reading the changes of an endpoint", c -> changes(c, endpoint, limit));
   }
 
-  private <T> T read(String doing, Reader.Read<T> read) throws StoreException {
+  <T> T read(String doing, Reader.Read<T> read) throws StoreException {
     Reader reader;
     try {
-      reader = idle.poll(limitMillis, TimeUnit.MILLISECONDS);
+      reader = idle.poll(limits.historyRead().toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new StoreException(StoreException.Kind.REFUSED, doing + ": interrupted", e);
@@ -101,7 +98,7 @@ final class HistoryReads implements History {
     if (reader == null) {
       throw new StoreException(
           StoreException.Kind.REFUSED,
-          doing + ": others kept all readers busy for " + limitMillis + " ms",
+          doing + ": others kept all readers busy for " + limits.historyRead().toMillis() + " ms",
           new TimeoutException());
     }
     try {
@@ -111,7 +108,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private static Page messages(Reader.Statements connection, Query query) throws SQLException {
+  private Page messages(Reader.Statements connection, Query query) throws SQLException {
     long from = query.since() == null ? 0 : firstIdAt(query.since());
     long below = query.before();
     if (query.until() != null) {
@@ -133,7 +130,9 @@ final class HistoryReads implements History {
         Walk finished =
             walk(connection, FINISHED, wanted.stream().anyMatch(FINAL::contains), from, below)) {
       long last = Long.MAX_VALUE;
-      for (int looked = 0; looked < MOST_ROWS && items.size() < query.limit(); looked++) {
+      for (int looked = 0;
+          looked < limits.historyRows() && items.size() < query.limit();
+          looked++) {
         Walk newer = unfinished.id >= finished.id ? unfinished : finished;
         if (newer.isAtEnd()) {
           return new Page(items, null);
@@ -161,7 +160,7 @@ final class HistoryReads implements History {
     return Id.floor(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
-  private static Walk walk(
+  private Walk walk(
       Reader.Statements connection, String select, boolean wanted, long from, long below)
       throws SQLException {
     if (!wanted) {
@@ -170,7 +169,8 @@ final class HistoryReads implements History {
     PreparedStatement statement = connection.prepare(select + RANGE);
     statement.setLong(1, from);
     statement.setLong(2, below);
-    statement.setInt(3, MOST_ROWS);
+    // One more than are looked at, so that reaching the end means that there are no more.
+    statement.setInt(3, limits.historyRows() + 1);
     Walk walk = new Walk(statement.executeQuery());
     walk.advance();
     return walk;
@@ -259,8 +259,8 @@ final class HistoryReads implements History {
         unfinished);
   }
 
-  private static Optional<MessageDetail> message(
-      Reader.Statements connection, String tenant, long id) throws SQLException {
+  private Optional<MessageDetail> message(Reader.Statements connection, String tenant, long id)
+      throws SQLException {
     PreparedStatement open = connection.prepare(UNFINISHED + "m.id = ?");
     open.setLong(1, id);
     try (ResultSet row = open.executeQuery()) {
@@ -283,15 +283,14 @@ final class HistoryReads implements History {
     return Optional.empty();
   }
 
-  private static List<Attempt> attempts(Reader.Statements connection, long message)
-      throws SQLException {
+  private List<Attempt> attempts(Reader.Statements connection, long message) throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT number, "
                 + Rows.ATTEMPT_COLUMNS
-                + " FROM attempts WHERE message = ? ORDER BY number LIMIT "
-                + MOST_ROWS);
+                + " FROM attempts WHERE message = ? ORDER BY number LIMIT ?");
     statement.setLong(1, message);
+    statement.setInt(2, limits.historyRows());
     List<Attempt> attempts = new ArrayList<>();
     try (ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
@@ -314,8 +313,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private static Optional<EventDetail> event(
-      Reader.Statements connection, String tenant, EventKey key) throws SQLException {
+  private Optional<EventDetail> event(Reader.Statements connection, String tenant, EventKey key)
+      throws SQLException {
     Long id = eventId(connection, tenant, key);
     if (id == null) {
       return Optional.empty();

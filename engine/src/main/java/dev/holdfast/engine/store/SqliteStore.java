@@ -14,7 +14,6 @@ import dev.holdfast.core.port.Written;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,13 +27,10 @@ import org.slf4j.LoggerFactory;
  * The embedded store.
  *
  * <p>Its calls do input and output through native code: call them from platform threads. Reads of
- * the path wait for each other; of reads of history {@value #HISTORY_READERS} run at once.
+ * the path wait for each other; a few reads of history run at once, each with a time limit.
  */
 public final class SqliteStore implements Store, History {
   private static final Logger LOG = LoggerFactory.getLogger(SqliteStore.class);
-
-  private static final int HISTORY_READERS = 2;
-  private static final Duration HISTORY_LIMIT = Duration.ofSeconds(5);
 
   private final StoreFile file;
   private final Writer writer;
@@ -50,14 +46,14 @@ public final class SqliteStore implements Store, History {
 
   /** Opens the store in a directory, which is made when absent. */
   public static SqliteStore open(Path directory) throws StoreRefused {
-    return open(directory, HISTORY_LIMIT);
+    return open(directory, StoreLimits.DEFAULT);
   }
 
-  static SqliteStore open(Path directory, Duration historyLimit) throws StoreRefused {
+  static SqliteStore open(Path directory, StoreLimits limits) throws StoreRefused {
     StoreFile file = StoreFile.open(directory);
     List<AutoCloseable> opened = new ArrayList<>();
     try {
-      return new SqliteStore(file, opened, historyLimit);
+      return new SqliteStore(file, opened, limits);
     } catch (SQLException e) {
       for (AutoCloseable part : opened.reversed()) {
         close(part);
@@ -72,28 +68,28 @@ public final class SqliteStore implements Store, History {
     }
   }
 
-  private SqliteStore(StoreFile file, List<AutoCloseable> opened, Duration historyLimit)
+  private SqliteStore(StoreFile file, List<AutoCloseable> opened, StoreLimits limits)
       throws SQLException {
     this.file = file;
-    var connection = Sqlite.writer(file.path(), Checkpointer.LONG_LOG_BYTES);
+    var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
     Migrations.apply(connection);
     writer = new Writer(connection);
     List<Reader> longReaders = new ArrayList<>();
-    for (int i = 0; i < HISTORY_READERS; i++) {
+    for (int i = 0; i < limits.historyReaders(); i++) {
       longReaders.add(opened(opened, new Reader(file.path())));
     }
-    history = new HistoryReads(longReaders, historyLimit.toMillis());
+    history = new HistoryReads(longReaders, limits);
     path = new PathReads(opened(opened, new Reader(file.path())));
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
     checkpointer =
         opened(
             opened,
             new Checkpointer(
-                opened(opened, Sqlite.writer(file.path(), Checkpointer.LONG_LOG_BYTES)),
+                opened(opened, Sqlite.writer(file.path(), limits.longLogBytes())),
                 writer,
                 longReaders,
-                historyLimit.toMillis()));
+                limits));
     parts = List.copyOf(opened.reversed());
     checkpointer.start();
   }
@@ -101,6 +97,16 @@ public final class SqliteStore implements Store, History {
   private static <T extends AutoCloseable> T opened(List<AutoCloseable> opened, T part) {
     opened.add(part);
     return part;
+  }
+
+  /** For tests that need the writer's own connection. */
+  Writer writer() {
+    return writer;
+  }
+
+  /** For tests that need a read of their own. */
+  HistoryReads history() {
+    return history;
   }
 
   /** The keys of the API. */

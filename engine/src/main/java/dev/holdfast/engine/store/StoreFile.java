@@ -271,7 +271,10 @@ final class StoreFile implements AutoCloseable {
       Files.deleteIfExists(beside(unfinished, leftover));
     }
     try (Connection connection = Sqlite.writer(unfinished, 0)) {
-      Sqlite.execute(connection, "PRAGMA application_id = " + Migrations.APPLICATION_ID);
+      Sqlite.execute(
+          connection,
+          "PRAGMA synchronous = OFF",
+          "PRAGMA application_id = " + Migrations.APPLICATION_ID);
       Migrations.apply(connection);
     }
     sync(unfinished);

@@ -121,7 +121,8 @@ final class Writer implements AutoCloseable {
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
                 + " failures, previous_attempts, previous_failures, current_attempts,"
                 + " current_failures, consecutive_failures, last_success_at, next_probe_at)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                + " ON CONFLICT (id) DO NOTHING");
     subscriptions =
         gathered(
             "INSERT INTO subscriptions ("

@@ -610,6 +610,58 @@ class HttpSenderTest {
   }
 
   @Test
+  void whatever_receivers_do_each_attempt_ends_once() {
+    Random random = new Random(42);
+    try (Receiver receiver = Receiver.start(peer -> misbehave(peer, random));
+        Senders senders = Senders.with().timeoutMillis(200).build()) {
+      List<CompletableFuture<Void>> lanes = new ArrayList<>();
+      for (int i = 0; i < 32; i++) {
+        lanes.add(sendInARow(senders, receiver.url(), 60));
+      }
+      lanes.forEach(Senders::await);
+      assertThat(senders.onLoop(senders.sender::openConnections)).isLessThanOrEqualTo(32);
+      assertThat(senders.onLoop(() -> senders.sender.deadlines.isEmpty())).isTrue();
+    }
+  }
+
+  private static CompletableFuture<Void> sendInARow(Senders senders, String url, int left) {
+    return left == 0
+        ? CompletableFuture.completedFuture(null)
+        : senders.start(url).thenCompose(ending -> sendInARow(senders, url, left - 1));
+  }
+
+  private static void misbehave(Receiver.Peer peer, Random random) throws Exception {
+    while (true) {
+      int choice = random.nextInt(16);
+      if (choice == 0) {
+        return;
+      }
+      peer.request();
+      switch (choice) {
+        case 1 -> {
+          return;
+        }
+        case 2 -> {
+          peer.socket().setSoLinger(true, 0);
+          return;
+        }
+        case 3 -> peer.awaitClose();
+        case 4 -> peer.write("nonsense\r\n\r\n");
+        case 5 -> peer.write("HTTP/1.1 200 OK\r\nContent-Le");
+        case 6 -> peer.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nnot all of it");
+        case 7 -> peer.write("HTTP/1.1 500 No\r\n\r\n" + "x".repeat(50_000));
+        case 8 -> peer.write("HTTP/1.1 102 Wait\r\n\r\n");
+        case 9 -> peer.write(OK + OK);
+        case 10 -> {
+          peer.write(OK);
+          return;
+        }
+        default -> peer.write(OK);
+      }
+    }
+  }
+
+  @Test
   void a_name_that_does_not_exist_is_a_dns_failure() {
     try (FakeDns dns = new FakeDns(Map.of(), List.of());
         Senders senders = Senders.with().dns(dns).build()) {

@@ -1,17 +1,399 @@
 package dev.holdfast.engine.store;
 
-import java.nio.file.Path;
-import org.junit.jupiter.api.io.TempDir;
+import static dev.holdfast.engine.store.Sample.NOW;
+import static dev.holdfast.engine.store.Sample.TENANT;
+import static dev.holdfast.engine.store.Sample.accept;
+import static dev.holdfast.engine.store.Sample.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The embedded store keeps the contract. */
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.StoreException.Kind;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.store.ApiKey.Role;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteConnection;
+import org.sqlite.SQLiteLimits;
+
+/** The embedded store keeps the contract, and what is its own to keep. */
 final class SqliteStoreTest extends StoreContract {
+  private static final long E1 = 1_000_001;
+
+  /** Never ends by itself. */
+  private static final String ENDLESS =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
   @TempDir
   @SuppressWarnings("NullAway.Init")
   Path directory;
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path ownDirectory;
+
+  private final Sample sample = new Sample();
 
   @Override
   Opened open() throws Exception {
     SqliteStore store = SqliteStore.open(directory);
     return new Opened(store, store);
+  }
+
+  private SqliteStore openOwn(StoreLimits limits) throws Exception {
+    return SqliteStore.open(ownDirectory, limits);
+  }
+
+  private SqliteStore openOwn() throws Exception {
+    return openOwn(StoreLimits.DEFAULT);
+  }
+
+  private static StoreLimits limits(
+      Duration historyRead, int historyRows, long longLogBytes, long tooLongLogBytes) {
+    return new StoreLimits(
+        historyRead, 1, historyRows, Duration.ofMillis(5), longLogBytes, tooLongLogBytes);
+  }
+
+  // How it reads
+
+  @Test
+  void path_reads_walk_along_their_index_and_sort_nothing() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      assertThat(plan(store, PathReads.DUE)).allMatch(step -> step.contains("open_by_due"));
+      assertThat(plan(store, PathReads.PENDING))
+          .singleElement()
+          .asString()
+          .contains("open_by_endpoint (endpoint=? AND status=?)");
+      assertThat(plan(store, PathReads.BACKLOG))
+          .hasSize(4)
+          .allMatch(
+              step -> step.contains("open_by_endpoint (endpoint=? AND status=? AND attempts"));
+      assertThat(plan(store, PathReads.PROBE))
+          .allMatch(step -> step.contains("open_by_endpoint") || step.startsWith("SCAN (subquery"));
+      assertThat(plan(store, PathReads.OF_SUBSCRIPTION))
+          .singleElement()
+          .asString()
+          .contains("open_by_endpoint (endpoint=?)");
+      assertThat(plan(store, PathReads.UNFINISHED))
+          .singleElement()
+          .asString()
+          .contains("INTEGER PRIMARY KEY (rowid=?)");
+    }
+  }
+
+  @Test
+  void the_snapshot_counts_from_the_index_alone() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      assertThat(plan(store, SqliteStore.COUNT_UNFINISHED))
+          .singleElement()
+          .asString()
+          .contains("COVERING INDEX open_by_endpoint");
+    }
+  }
+
+  /** The steps of a query that touch a table, or that sort. */
+  private static List<String> plan(SqliteStore store, String sql) throws Exception {
+    return store
+        .writer()
+        .between(
+            connection -> {
+              List<String> steps = new ArrayList<>();
+              try (Statement statement = connection.createStatement();
+                  ResultSet rows = statement.executeQuery("EXPLAIN QUERY PLAN " + sql)) {
+                while (rows.next()) {
+                  String step = rows.getString("detail");
+                  if (step.startsWith("SCAN")
+                      || step.startsWith("SEARCH")
+                      || step.contains("B-TREE")) {
+                    steps.add(step);
+                  }
+                }
+              }
+              return steps;
+            });
+  }
+
+  @Test
+  void a_list_looks_at_a_limited_number_of_rows_and_says_where_it_stopped() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
+      AcceptedEvent own = sample.pending(sample.event("one", null, "{}"), E1);
+      AcceptedEvent others = sample.pending(sample.event("two", null, "{}"), new long[25]);
+      store.write(batch(accept(own, others)));
+      Long before = Long.MAX_VALUE;
+      List<Integer> found = new ArrayList<>();
+      while (before != null) {
+        History.Page page =
+            store.messages(
+                new History.Query("one", Set.of(), null, null, null, null, null, before, 100));
+        found.add(page.items().size());
+        before = page.next();
+      }
+      assertThat(found).containsExactly(0, 0, 1);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void a_read_of_history_that_takes_too_long_is_ended() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofMillis(50), 10, 1 << 20, 1 << 30))) {
+      assertThatThrownBy(() -> readEndlessly(store))
+          .isInstanceOfSatisfying(
+              StoreException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
+          .hasMessageContaining("longer than 50 ms");
+      assertThat(store.message(TENANT, 5)).isEmpty();
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void a_read_of_history_is_ended_when_the_log_gets_too_long() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofMinutes(5), 10, 1 << 16, 1 << 18))) {
+      Thread writing =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try {
+                      for (int i = 0; i < 20_000 && !Thread.interrupted(); i++) {
+                        store.write(batch(accept(large())));
+                      }
+                    } catch (StoreException e) {
+                      throw new IllegalStateException(e);
+                    }
+                  });
+      assertThatThrownBy(() -> readEndlessly(store))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("log");
+      writing.interrupt();
+      writing.join();
+    }
+  }
+
+  private static int readEndlessly(SqliteStore store) throws StoreException {
+    return store
+        .history()
+        .read(
+            "counting",
+            connection -> {
+              try (ResultSet rows = connection.prepare(ENDLESS).executeQuery()) {
+                return rows.getInt(1);
+              }
+            });
+  }
+
+  private synchronized AcceptedEvent large() {
+    return sample.pending(sample.event(TENANT, null, "x".repeat(50_000)), E1);
+  }
+
+  // The log
+
+  @Test
+  @Timeout(120)
+  void the_log_is_begun_anew_while_the_writer_goes_on_writing() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
+      store.write(batch(accept(large())));
+      int began = timesBegun();
+      while (timesBegun() < began + 3) {
+        store.write(batch(accept(large())));
+      }
+    }
+    assertThat(log()).doesNotExist();
+  }
+
+  @Test
+  @Timeout(120)
+  void a_log_that_a_reader_made_long_gets_short_again() throws Exception {
+    long longLog = 1 << 18;
+    try (SqliteStore store = openOwn(limits(Duration.ofSeconds(60), 10, longLog, 1 << 30))) {
+      store.write(batch(accept(large())));
+      store
+          .history()
+          .read(
+              "holding the log",
+              connection -> {
+                connection.prepare("SELECT count(*) FROM events").executeQuery().close();
+                while (logBytes() < 8 * longLog) {
+                  try {
+                    store.write(batch(accept(large())));
+                  } catch (StoreException e) {
+                    throw new IllegalStateException(e);
+                  }
+                }
+                return 0;
+              });
+      while (logBytes() > 2 * longLog) {
+        store.write(batch(accept(large())));
+      }
+    }
+  }
+
+  private Path log() {
+    return ownDirectory.resolve("holdfast.db-wal");
+  }
+
+  private long logBytes() {
+    return log().toFile().length();
+  }
+
+  /** How often the log was begun: a number in its header. */
+  private int timesBegun() throws Exception {
+    ByteBuffer header = ByteBuffer.allocate(32);
+    try (FileChannel channel = FileChannel.open(log(), StandardOpenOption.READ)) {
+      channel.read(header, 0);
+    }
+    return header.getInt(12);
+  }
+
+  // When things go wrong
+
+  @Test
+  void without_room_a_batch_is_refused_whole_and_works_later() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      AcceptedEvent before = sample.pending(E1);
+      store.write(batch(accept(before)));
+      int pages = pragma(store, "PRAGMA page_count");
+      pragma(store, "PRAGMA max_page_count = " + (pages + 3));
+      AcceptedEvent small = sample.pending(E1);
+      AcceptedEvent large = large();
+      assertThatThrownBy(() -> store.write(batch(accept(small), accept(large))))
+          .isInstanceOfSatisfying(
+              StoreException.class, e -> assertThat(e.kind()).isEqualTo(Kind.FULL));
+      assertThat(store.pending(E1, 10)).isEqualTo(before.messages());
+      store.write(batch(Sample.deliver(before.messages().getFirst())));
+      pragma(store, "PRAGMA max_page_count = 1000000");
+      store.write(batch(accept(small), accept(large)));
+      assertThat(store.pending(E1, 10)).hasSize(2);
+    }
+  }
+
+  private static int pragma(SqliteStore store, String sql) throws Exception {
+    return store.writer().between(connection -> Sqlite.number(connection, sql));
+  }
+
+  @Test
+  void something_too_large_is_refused() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      store
+          .writer()
+          .between(
+              connection ->
+                  connection
+                      .unwrap(SQLiteConnection.class)
+                      .getDatabase()
+                      .limit(SQLiteLimits.SQLITE_LIMIT_LENGTH.getId(), 20_000));
+      AcceptedEvent large = large();
+      assertThatThrownBy(() -> store.write(batch(accept(large))))
+          .isInstanceOfSatisfying(
+              StoreException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED));
+      store.write(batch(accept(sample.pending(E1))));
+    }
+  }
+
+  @Test
+  void a_store_found_to_be_damaged_takes_nothing_more() throws Exception {
+    AcceptedEvent event = sample.pending(E1);
+    try (SqliteStore store = openOwn()) {
+      store.write(batch(accept(event)));
+    }
+    damageTable("events");
+    try (SqliteStore store = openOwn()) {
+      assertBroken(() -> store.events(List.of(event.event().id())));
+      AcceptedEvent next = new Sample(event.messages().getFirst().id()).pending(E1);
+      assertBroken(() -> store.write(batch(accept(next))));
+      assertBroken(() -> store.write(batch()));
+    }
+  }
+
+  private static void assertBroken(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(Kind.BROKEN));
+  }
+
+  private void damageTable(String table) throws Exception {
+    Path file = ownDirectory.resolve("holdfast.db");
+    int page;
+    try (Connection connection = Sqlite.frozenReader(file)) {
+      page =
+          Sqlite.number(
+              connection, "SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'");
+    }
+    byte[] noise = new byte[Sqlite.PAGE_BYTES];
+    Arrays.fill(noise, (byte) 0x5a);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(noise), (long) (page - 1) * Sqlite.PAGE_BYTES);
+    }
+  }
+
+  @Test
+  void a_closed_store_says_so_and_can_be_closed_again() throws Exception {
+    SqliteStore store = openOwn();
+    store.close();
+    store.close();
+    assertThatThrownBy(() -> store.write(batch())).isInstanceOf(StoreException.class);
+    assertThatThrownBy(() -> store.pending(E1, 1)).isInstanceOf(StoreException.class);
+  }
+
+  @Test
+  void a_directory_may_have_any_name() throws Exception {
+    Path odd = ownDirectory.resolve("a b?c=d&e#f%20ü;g");
+    Event event = sample.event();
+    try (SqliteStore store = SqliteStore.open(odd)) {
+      store.write(batch(accept(new AcceptedEvent(event, List.of()))));
+    }
+    assertThat(odd.resolve("holdfast.db")).exists();
+    try (SqliteStore store = SqliteStore.open(odd)) {
+      assertThat(store.events(List.of(event.id()))).hasSize(1);
+    }
+  }
+
+  // Keys of the API
+
+  @Test
+  void api_keys_are_found_by_their_hash() throws Exception {
+    byte[] hash = new byte[32];
+    hash[5] = 9;
+    try (SqliteStore store = openOwn()) {
+      assertThat(store.apiKeys().isEmpty()).isTrue();
+      store.apiKeys().put("first", Role.ADMIN, null, hash, NOW);
+      store.apiKeys().put("second", Role.VIEWER, "acme", new byte[32], NOW);
+    }
+    try (SqliteStore store = openOwn()) {
+      assertThat(store.apiKeys().isEmpty()).isFalse();
+      assertThat(store.apiKeys().find(hash))
+          .contains(new ApiKey(1, "first", Role.ADMIN, null, NOW));
+      assertThat(store.apiKeys().find(new byte[32]).orElseThrow().tenant()).isEqualTo("acme");
+      hash[5] = 8;
+      assertThat(store.apiKeys().find(hash)).isEmpty();
+      assertThatThrownBy(() -> store.apiKeys().put("x", Role.ADMIN, null, new byte[32], NOW))
+          .isInstanceOf(StoreException.class);
+    }
+  }
+
+  @Test
+  void nothing_is_left_beside_the_file_after_closing() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      store.write(batch(accept(sample.pending(E1))));
+    }
+    try (var files = Files.list(ownDirectory)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .containsExactlyInAnyOrder("holdfast.db", "holdfast.lock");
+    }
   }
 }

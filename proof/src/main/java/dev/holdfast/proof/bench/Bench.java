@@ -46,7 +46,8 @@ public final class Bench implements Callable<Integer> {
           ThroughputScenario.batch(),
           ThroughputScenario.single(),
           new LatencyScenario(),
-          new IsolationScenario());
+          new IsolationScenario(),
+          new WaitingScenario(InstantSource.system()));
 
   @Spec private @Nullable CommandSpec spec;
 

@@ -32,16 +32,21 @@ final class LatencyScenario implements Scenario {
     rig.subscribe(server, receiver, settings.endpoints);
 
     rig.progress().step("%,d events per second".formatted(settings.rate));
-    load.start(
+    LoadPlan plan =
         LoadPlan.of(Kind.OPEN_LOOP, server.port(), server.key())
             .with(Setting.CONNECTIONS, CONNECTIONS)
             .with(Setting.ENDPOINTS, settings.endpoints)
-            .with(Setting.RATE, settings.rate));
+            .with(Setting.RATE, settings.rate);
+    load.start(plan);
     rig.watch("warming up", settings.warmUp);
-    load.mark();
+    LoadProcess.Counts warmUp = load.stop();
+    rig.awaitArrival(receiver, warmUp.accepted(), Rig.EVENTS);
+
+    // The load starts anew, so that what it could not send to a cold server does not count.
     receiver.mark();
+    load.start(plan.with(Setting.FIRST_NUMBER, Math.toIntExact(warmUp.sent())));
     List<Child> children = List.of(server.child(), load.child(), receiver.child());
-    Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children);
+    Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, settings.seconds);
     LoadProcess.Counts counts = load.counts();
     Latency arrival = Latency.of(receiver.counts().latency(Rig.EVENTS));
     Latency answer = Latency.of(counts.latency());
@@ -57,6 +62,6 @@ final class LatencyScenario implements Scenario {
     report.add(NAME, "POST to 202, p99", answer.p99(), "ms");
     report.add(NAME, "server, CPU per message", window.cpuMicros(server.child()), "µs");
     report.add(NAME, "machine busy", 100 * window.busy(), "%");
-    rig.settle(receiver, counts, counts.accepted(), Rig.EVENTS);
+    rig.settle(receiver, counts, warmUp.accepted() + counts.accepted(), Rig.EVENTS);
   }
 }

@@ -46,7 +46,8 @@ final class ReferenceScenario implements Scenario {
             .with(Setting.ENDPOINTS, rig.settings().endpoints));
     rig.watch("warming up", rig.settings().warmUp);
     List<Child> children = List.of(load.child(), receiver.child());
-    Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children);
+    Window window =
+        Window.measure(rig, load, receiver, Rig.EVENTS, children, rig.settings().seconds);
     LoadProcess.Counts counts = load.stop();
     rig.report().add(NAME, POSTS, window.deliveredPerSecond(), "/s");
     rig.report().add(NAME, "bare client, its CPU per post", window.cpuMicros(load.child()), "µs");
@@ -63,7 +64,8 @@ final class ReferenceScenario implements Scenario {
             .with(Setting.ENDPOINTS, rig.settings().endpoints));
     rig.watch("warming up", rig.settings().warmUp);
     List<Child> children = List.of(load.child(), server.child());
-    Window window = Window.measure(rig, load, server, BARE_SERVER, children);
+    Window window =
+        Window.measure(rig, load, server, BARE_SERVER, children, rig.settings().seconds);
     LoadProcess.Counts counts = load.stop();
     rig.report().add(NAME, TAKES, window.acceptedPerSecond(), "/s");
     rig.report()

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** How many messages a second are accepted and delivered, and keep being so. */
 final class ThroughputScenario implements Scenario {
+  static final String BATCH = "batch";
   static final String DELIVERED = "delivered per second";
 
   private final String name;
@@ -23,7 +24,7 @@ final class ThroughputScenario implements Scenario {
   }
 
   static ThroughputScenario batch() {
-    return new ThroughputScenario("batch", true, 15_000);
+    return new ThroughputScenario(BATCH, true, 15_000);
   }
 
   static ThroughputScenario single() {
@@ -44,11 +45,11 @@ final class ThroughputScenario implements Scenario {
 
   @Override
   public void run(Rig rig) throws IOException {
+    ServerProcess server = rig.startServer(rig.newDirectory());
     ReceiverProcess receiver = rig.startReceiver();
     LoadProcess load = rig.startLoad();
-    ServerProcess server = rig.startServer(rig.newDirectory());
     rig.subscribe(server, receiver, rig.settings().endpoints);
-    measure(rig, server, load, receiver, Target.atLeast(target));
+    measure(rig, server, load, receiver, rig.settings().seconds, Target.atLeast(target));
   }
 
   /**
@@ -61,6 +62,7 @@ final class ThroughputScenario implements Scenario {
       ServerProcess server,
       LoadProcess load,
       ReceiverProcess receiver,
+      int seconds,
       @Nullable Target least) {
     Settings settings = rig.settings();
     load.start(
@@ -74,7 +76,7 @@ final class ThroughputScenario implements Scenario {
     load.mark();
     receiver.mark();
     List<Child> children = List.of(server.child(), load.child(), receiver.child());
-    Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children);
+    Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds);
     Latency arrival = Latency.of(receiver.counts().latency(Rig.EVENTS));
     LoadProcess.Counts counts = load.stop();
 

@@ -25,8 +25,12 @@ record Window(
 
   /** Runs the load that has been started for {@code seconds} more, and looks before and after. */
   static Window measure(
-      Rig rig, LoadProcess load, ReceiverProcess receiver, char group, List<Child> children) {
-    int seconds = rig.settings().seconds;
+      Rig rig,
+      LoadProcess load,
+      ReceiverProcess receiver,
+      char group,
+      List<Child> children,
+      int seconds) {
     Moment first = Moment.now(load, receiver, group, children);
     Moment last = first;
     for (int i = 1; i <= seconds; i++) {

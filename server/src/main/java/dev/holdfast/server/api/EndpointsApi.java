@@ -40,7 +40,8 @@ final class EndpointsApi {
         PATH + "/{id}/" + verb,
         Access.MANAGE,
         (exchange, _) ->
-            engine.ask(
+            exchange.ask(
+                engine,
                 new Request.Operate(exchange.tenant(), id(exchange), operation),
                 answer -> operated(exchange, answer)));
   }

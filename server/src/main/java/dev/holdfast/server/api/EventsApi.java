@@ -86,8 +86,10 @@ final class EventsApi {
   }
 
   private void ask(Exchange exchange, List<NewEvent> events, boolean batch) {
-    engine.ask(
-        new Request.Submit(exchange.tenant(), events), answer -> answer(exchange, answer, batch));
+    exchange.ask(
+        engine,
+        new Request.Submit(exchange.tenant(), events),
+        answer -> answer(exchange, answer, batch));
   }
 
   private static void answer(Exchange exchange, Answer answer, boolean batch) {

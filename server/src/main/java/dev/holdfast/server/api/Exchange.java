@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Connections.Peer;
 import dev.holdfast.server.api.Problem.Kind;
@@ -295,6 +296,14 @@ final class Exchange {
             fail(result.cause());
           }
         });
+  }
+
+  /**
+   * Asks the engine and goes on with its answer. Nothing that goes wrong with the answer may reach
+   * the engine, which replies in the middle of its own work.
+   */
+  void ask(Engine engine, Request asked, Consumer<Answer> handling) {
+    engine.ask(asked, answer -> guarded(() -> handling.accept(answer)));
   }
 
   /** The answer on the busy path: no header more than needed. */

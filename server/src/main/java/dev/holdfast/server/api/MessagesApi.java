@@ -130,7 +130,8 @@ final class MessagesApi {
 
   private void retry(Exchange exchange, byte[] body) {
     long id = id(exchange);
-    engine.ask(
+    exchange.ask(
+        engine,
         new Request.RetryNow(exchange.tenant(), id),
         answer -> {
           switch (answer) {
@@ -145,7 +146,7 @@ final class MessagesApi {
                         }));
             case Answer.NotRetryable(Obstacle obstacle) ->
                 exchange.refuse(Problem.of(Kind.NOT_RETRYABLE, remedy(obstacle)));
-            case Answer.NotFound _ -> exchange.refuse(Problem.UNKNOWN_ID);
+            case Answer.NotFound _ -> refuseUnlessFinished(exchange, id);
             case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
             case Answer.Accepted _,
                 Answer.Conflict _,
@@ -155,6 +156,18 @@ final class MessagesApi {
                 exchange.unexpected(answer);
           }
         });
+  }
+
+  /** The engine only knows unfinished messages; one that it does not know may be finished. */
+  private void refuseUnlessFinished(Exchange exchange, long id) {
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.read(history -> history.message(tenant, id).isPresent()),
+        finished ->
+            exchange.refuse(
+                finished
+                    ? Problem.of(Kind.NOT_RETRYABLE, remedy(Obstacle.FINISHED))
+                    : Problem.UNKNOWN_ID));
   }
 
   private static String remedy(Obstacle obstacle) {

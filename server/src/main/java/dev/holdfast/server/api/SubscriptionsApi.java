@@ -34,7 +34,8 @@ final class SubscriptionsApi {
 
   private void create(Exchange exchange, byte[] body) {
     SubscriptionReader.Wish wish = reader.read(body);
-    engine.ask(
+    exchange.ask(
+        engine,
         new Request.Subscribe(exchange.tenant(), wish.url(), wish.types(), wish.subject()),
         answer -> {
           switch (answer) {
@@ -86,7 +87,8 @@ final class SubscriptionsApi {
   }
 
   private void delete(Exchange exchange, byte[] body) {
-    engine.ask(
+    exchange.ask(
+        engine,
         new Request.Unsubscribe(exchange.tenant(), id(exchange)),
         answer -> {
           switch (answer) {

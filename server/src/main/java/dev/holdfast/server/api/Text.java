@@ -2,6 +2,7 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.server.api.Problem.Kind;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 /** What texts must be like that callers give us and that we keep, compare and show again. */
 final class Text {
@@ -84,9 +85,11 @@ final class Text {
     return value;
   }
 
+  /** Cut to microseconds, as it is kept, so that it is the same in every attempt. */
   static Instant time(String value, String field) {
     return Rfc3339.parse(value)
-        .orElseThrow(() -> Refusal.of(Kind.INVALID_FIELD, field, TIME_REMEDY));
+        .orElseThrow(() -> Refusal.of(Kind.INVALID_FIELD, field, TIME_REMEDY))
+        .truncatedTo(ChronoUnit.MICROS);
   }
 
   /** What a caller sent, cut and without anything that could not be shown. */

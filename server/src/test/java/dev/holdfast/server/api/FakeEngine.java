@@ -11,6 +11,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,10 +38,7 @@ final class FakeEngine implements Engine {
         throw new IllegalStateException("nothing to look at");
       };
 
-  volatile Callable<History> history =
-      () -> {
-        throw new IllegalStateException("nothing to read");
-      };
+  volatile Callable<History> history = EmptyHistory::new;
 
   FakeEngine(Vertx vertx) {
     this.context = vertx.getOrCreateContext();
@@ -97,6 +95,29 @@ final class FakeEngine implements Engine {
           }
         });
     return promise.future();
+  }
+
+  /** A store that has nothing. */
+  private static final class EmptyHistory implements History {
+    @Override
+    public Page messages(Query query) {
+      return new Page(List.of(), null);
+    }
+
+    @Override
+    public Optional<MessageDetail> message(String tenant, long id) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<EventDetail> event(String tenant, EventKey key) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<Change> changes(long endpoint, int limit) {
+      return List.of();
+    }
   }
 
   private interface Question<T> {

@@ -31,8 +31,8 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
-  /** The next answer: its head, and the body that the head declares. */
-  String answer() throws IOException {
+  /** The next answer's head. */
+  String head() throws IOException {
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     InputStream in = socket.getInputStream();
     while (!head.toString(StandardCharsets.ISO_8859_1).endsWith("\r\n\r\n")) {
@@ -42,14 +42,19 @@ final class RawClient implements AutoCloseable {
       }
       head.write(b);
     }
-    String text = head.toString(StandardCharsets.ISO_8859_1);
+    return head.toString(StandardCharsets.ISO_8859_1);
+  }
+
+  /** The next answer: its head, and the body that the head declares. */
+  String answer() throws IOException {
+    String text = head();
     int length = 0;
     for (String line : text.split("\r\n", -1)) {
       if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
         length = Integer.parseInt(line.substring("content-length:".length()).strip());
       }
     }
-    return text + new String(in.readNBytes(length), StandardCharsets.UTF_8);
+    return text + new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8);
   }
 
   /** Whether the other side ends the connection; false when it does not within the time-out. */

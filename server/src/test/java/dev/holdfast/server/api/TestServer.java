@@ -1,6 +1,6 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.http.EndpointUrl;
 import dev.holdfast.server.api.Principal.Role;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -66,17 +66,18 @@ final class TestServer implements AutoCloseable {
                 "127.0.0.1",
                 0,
                 limits,
-                new RetrySchedule(Duration.ofMillis(84_800), 11),
+                RealEngine.SCHEDULE,
                 TestServer::normalised,
                 hash -> Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(hash))),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
   }
 
   private static String normalised(String url) {
-    if (!url.startsWith("http://") && !url.startsWith("https://")) {
-      throw new IllegalArgumentException("Give a URL that begins with http:// or https://.");
-    }
-    return url;
+    return switch (EndpointUrl.check(url)) {
+      case EndpointUrl.Checked.Accepted accepted -> accepted.url().normalised();
+      case EndpointUrl.Checked.Refused refused ->
+          throw new IllegalArgumentException(refused.problem());
+    };
   }
 
   private static String hash(String key) {

@@ -1,0 +1,26 @@
+package dev.holdfast.engine.store;
+
+import java.time.Duration;
+
+/**
+ * How much of everything there may be in the store.
+ *
+ * @param historyRead the time that one read of history may take
+ * @param historyReaders reads of history at once
+ * @param historyRows messages that one read of history looks at
+ * @param checkpointEvery the pause between two checkpoints
+ * @param longLogBytes a log longer than this is begun anew as soon as that is possible
+ * @param tooLongLogBytes a log longer than this interrupts whoever reads history
+ */
+record StoreLimits(
+    Duration historyRead,
+    int historyReaders,
+    int historyRows,
+    Duration checkpointEvery,
+    long longLogBytes,
+    long tooLongLogBytes) {
+
+  static final StoreLimits DEFAULT =
+      new StoreLimits(
+          Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);
+}
