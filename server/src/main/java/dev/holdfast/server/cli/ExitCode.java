@@ -10,5 +10,10 @@ final class ExitCode {
   /** It was asked for wrongly: an unknown command, option or setting, or a bad value. */
   static final int USAGE = 2;
 
+  /**
+   * The server cannot vouch for its store any more. What was accepted is found when it restarts.
+   */
+  static final int BROKEN = 3;
+
   private ExitCode() {}
 }

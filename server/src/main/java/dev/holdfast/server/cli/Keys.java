@@ -22,36 +22,48 @@ final class Keys implements Authenticator {
     this.source = source;
   }
 
-  /** Reads the keys of a store, and makes the first one when there is none. */
-  static Keys open(ApiKeys stored, String adminKey, Instant now, PrintWriter out)
+  /**
+   * Reads the keys of a store, and makes the first one when there is none and none is set. A key
+   * that is set is not stored: it opens all tenants for as long as it is set.
+   */
+  static Keys open(Settings settings, ApiKeys stored, Instant now, PrintWriter out)
       throws StoreException {
-    Keys keys = new Keys(source(stored, adminKey, now, out));
+    Keys keys = new Keys(source(settings, stored, now, out));
     stored.all().forEach((hash, key) -> keys.principals.put(hash, principal(key)));
-    if (!adminKey.isEmpty()) {
-      keys.principals.put(
-          ByteBuffer.wrap(NewKey.sha256(adminKey)), new Principal(null, Principal.Role.ADMIN));
-    }
+    settings
+        .get(Settings.ADMIN_KEY)
+        .ifPresent(
+            key ->
+                keys.principals.put(
+                    ByteBuffer.wrap(NewKey.sha256(key)),
+                    new Principal(null, Principal.Role.ADMIN)));
     return keys;
   }
 
-  private static String source(ApiKeys stored, String adminKey, Instant now, PrintWriter out)
+  private static String source(Settings settings, ApiKeys stored, Instant now, PrintWriter out)
       throws StoreException {
-    if (!adminKey.isEmpty()) {
-      return "as set by admin.key";
+    if (settings.get(Settings.ADMIN_KEY).isPresent()) {
+      return "as set by " + settings.origin(Settings.ADMIN_KEY);
     }
     if (!stored.isEmpty()) {
       return "the one printed at the first start";
     }
     NewKey key = NewKey.make(new SecureRandom());
-    stored.put("admin", ApiKey.Role.ADMIN, null, NewKey.sha256(key.text()), now);
+    // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
+    show(key, out);
+    stored.put("admin " + key.id(), ApiKey.Role.ADMIN, null, NewKey.sha256(key.text()), now);
+    return "printed above, this once";
+  }
+
+  private static void show(NewKey key, PrintWriter out) {
+    out.println("------------------------------------------------------------------------");
+    out.println("  The admin key, shown only this once:");
     out.println();
-    out.println("  The admin key, shown this once:");
-    out.println();
-    out.println("    " + key.text());
+    out.println("      " + key.text());
     out.println();
     out.println("  Send it as  Authorization: Bearer <key>. Only its hash is kept.");
-    out.println();
-    return "printed above, this once";
+    out.println("------------------------------------------------------------------------");
+    out.flush();
   }
 
   private static Principal principal(ApiKey key) {

@@ -4,35 +4,36 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
-import java.util.Base64;
-import java.util.HexFormat;
+import java.util.stream.Collectors;
 
 /**
- * A key that was just made: {@code hf_<id>_<secret>}, all of it URL-safe.
+ * A key that was just made: {@code hf_<id>_<secret>}, all of it safe in URLs and selected by one
+ * double click.
  *
  * <p>The id may be shown and logged. The whole text is the key and is known only to the one it was
- * printed for: of it only the SHA-256 is kept, which is enough because nobody can guess 192 random
+ * printed for: of it only the SHA-256 is kept, which is enough because nobody can guess 195 random
  * bits.
  *
  * @param id what the key is called
  * @param text the key itself
  */
 record NewKey(String id, String text) {
-  private static final int ID_BYTES = 6;
-  private static final int SECRET_BYTES = 24;
+  /** Crockford's: no two that look alike, and five bits each. */
+  private static final String DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+  private static final int ID_DIGITS = 8;
+  private static final int SECRET_DIGITS = 39;
 
   static NewKey make(SecureRandom random) {
-    String id = hex(random, ID_BYTES);
-    byte[] secret = new byte[SECRET_BYTES];
-    random.nextBytes(secret);
-    String text = Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
-    return new NewKey(id, "hf_" + id + "_" + text);
+    String id = digits(random, ID_DIGITS);
+    return new NewKey(id, "hf_" + id + "_" + digits(random, SECRET_DIGITS));
   }
 
-  private static String hex(SecureRandom random, int bytes) {
-    byte[] id = new byte[bytes];
-    random.nextBytes(id);
-    return HexFormat.of().formatHex(id);
+  private static String digits(SecureRandom random, int number) {
+    return random
+        .ints(number, 0, DIGITS.length())
+        .mapToObj(digit -> DIGITS.substring(digit, digit + 1))
+        .collect(Collectors.joining());
   }
 
   /** What is kept of a key. */

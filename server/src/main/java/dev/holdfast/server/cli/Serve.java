@@ -37,11 +37,14 @@ import picocli.CommandLine.Spec;
       "before one in the environment (retry.unit is HOLDFAST_RETRY_UNIT), that before the file's.",
       "",
       "SIGTERM or Ctrl-C stops accepting, lets what is in flight end, and ends; a second one ends at",
-      "once. Exit codes: 0 ended as asked, 1 could not start, 2 wrong usage or settings."
+      "once. Exit codes: 0 ended as asked, 1 could not start or not stop in time, 2 wrong usage or",
+      "settings, 3 the store failed: start it again, it finds everything that was accepted."
     })
 final class Serve implements Callable<Integer> {
-  /** What stopping may take beyond the time-out of an attempt: outcomes are written down. */
-  private static final Duration STOP_MARGIN = Duration.ofSeconds(5);
+  /** What stopping may take beyond the time-out of an attempt: callers get their answers. */
+  private static final Duration STOP_MARGIN = Duration.ofSeconds(15);
+
+  private static final int SHORT_KEY = 20;
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -135,13 +138,21 @@ final class Serve implements Callable<Integer> {
         host.contains(":") ? "[" + host + "]" : host, server.port(), reach(host));
     out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
     out.println("  admin key  " + server.adminKey());
+    if (!isLoopback(host)
+        && settings.get(Settings.ADMIN_KEY).filter(key -> key.length() < SHORT_KEY).isPresent()) {
+      out.println("  warning    admin.key is short, and others can connect: they may guess it");
+    }
     out.println("  stop       Ctrl-C or SIGTERM");
     out.flush();
     log().info("server.started host={} port={}", host, server.port());
   }
 
+  private static boolean isLoopback(String host) {
+    return Set.of("127.0.0.1", "localhost", "::1").contains(host);
+  }
+
   private static String reach(String host) {
-    if (Set.of("127.0.0.1", "localhost", "::1").contains(host)) {
+    if (isLoopback(host)) {
       return "  (from this machine only; --set server.host=0.0.0.0 opens it to others)";
     }
     return "  (not encrypted: put a TLS proxy in front of it)";

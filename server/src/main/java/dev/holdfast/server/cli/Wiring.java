@@ -14,15 +14,11 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.BindException;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /** Puts the parts of a server together. */
 final class Wiring {
-
-  /** What the process ends with when it cannot vouch for its store any more. */
-  private static final int BROKEN = 3;
 
   private Wiring() {}
 
@@ -32,10 +28,9 @@ final class Wiring {
         Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
     Holdfast engine = null;
     try {
-      engine = Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(BROKEN));
-      Keys keys =
-          Keys.open(
-              engine.apiKeys(), settings.get(Settings.ADMIN_KEY).orElse(""), clock.instant(), out);
+      engine =
+          Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
+      Keys keys = Keys.open(settings, engine.apiKeys(), clock.instant(), out);
       ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys));
       return new Running(vertx, engine, api, keys.source());
     } catch (StoreRefused e) {
@@ -43,10 +38,11 @@ final class Wiring {
       throw new CannotStart(String.valueOf(e.getMessage()));
     } catch (StoreException e) {
       stop(engine, vertx);
-      throw new CannotStart("the store in %s: %s".formatted(options.data(), e.getMessage()));
+      throw new CannotStart("The store in %s: %s".formatted(options.data(), e.getMessage()));
     } catch (IOException e) {
       stop(engine, vertx);
-      throw new CannotStart(whyNotListening(settings, e));
+      throw CannotStart.listening(
+          settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
   }
 
@@ -67,18 +63,6 @@ final class Wiring {
       case EndpointUrl.Checked.Refused refused ->
           throw new IllegalArgumentException(refused.problem());
     };
-  }
-
-  private static String whyNotListening(Settings settings, IOException e) {
-    int port = settings.get(Settings.SERVER_PORT);
-    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof BindException
-          || String.valueOf(cause.getMessage()).contains("Address already in use")) {
-        return "port %d on %s is taken. Stop what uses it, or choose another with --port."
-            .formatted(port, settings.get(Settings.SERVER_HOST));
-      }
-    }
-    return String.valueOf(e.getMessage());
   }
 
   private static void stop(@Nullable Holdfast engine, Vertx vertx) {

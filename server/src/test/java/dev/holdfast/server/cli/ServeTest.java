@@ -43,6 +43,14 @@ class ServeTest {
   }
 
   @Test
+  void it_warns_of_a_short_key_that_others_could_guess() {
+    run("--set", "admin.key=hf_tour");
+    assertThat(out.toString()).doesNotContain("warning");
+    run("--set", "admin.key=hf_tour", "--set", "server.host=0.0.0.0");
+    assertThat(out.toString()).contains("warning").doesNotContain("hf_tour");
+  }
+
+  @Test
   void it_stops_when_asked_and_ends_with_0() {
     assertThat(run()).isZero();
     assertThat(happened).containsExactly("started", "stopped");
