@@ -33,6 +33,10 @@ record ReceiverProcess(Child child, int port, Http http) {
       return value("hanging." + group);
     }
 
+    long firstAtNanos(char group) {
+      return value("first." + group);
+    }
+
     long lastAtNanos(char group) {
       return value("last." + group);
     }

@@ -94,7 +94,9 @@ final class Rig implements AutoCloseable {
   }
 
   private Child startHelper(String name, Class<?> main) throws IOException {
-    return track(Child.start(name, HELPER_FLAGS, main.getName(), List.of(), newLog(name), false));
+    List<String> flags = new ArrayList<>(HELPER_FLAGS);
+    flags.addAll(settings.helperFlags);
+    return track(Child.start(name, flags, main.getName(), List.of(), newLog(name), false));
   }
 
   private Path newLog(String name) {

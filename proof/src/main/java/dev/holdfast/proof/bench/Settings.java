@@ -140,6 +140,12 @@ final class Settings {
   boolean keep;
 
   @Option(
+      names = "--helper-flag",
+      hidden = true,
+      description = "a flag for the JVMs of receiver and load generator")
+  List<String> helperFlags = new ArrayList<>();
+
+  @Option(
       names = "--server-main",
       hidden = true,
       description = "the server's main class, for tests of the benchmark itself",

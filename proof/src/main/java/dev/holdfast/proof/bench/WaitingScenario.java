@@ -169,7 +169,6 @@ final class WaitingScenario implements Scenario {
     long dueNanos = System.nanoTime() + Duration.between(now, due).toNanos();
     write(rig, data, CLAIMED, claims, now, _ -> due);
     ServerProcess server = rig.startServer(data);
-    long readyNanos = System.nanoTime();
     warmUp(rig, server, load, receiver);
     long wait = dueNanos - System.nanoTime();
     if (wait < 0) {
@@ -181,7 +180,8 @@ final class WaitingScenario implements Scenario {
     Rig.pause(Duration.ofNanos(Math.max(0, wait)));
 
     long arrived = rig.awaitArrival(receiver, claims, CLAIMED);
-    long lastNanos = receiver.counts().lastAtNanos(CLAIMED);
+    ReceiverProcess.Counts counts = receiver.counts();
+    long startNanos = wait < 0 ? counts.firstAtNanos(CLAIMED) : dueNanos;
     if (arrived < claims) {
       rig.report()
           .fail(
@@ -189,7 +189,7 @@ final class WaitingScenario implements Scenario {
                   .formatted(NAME, claims - arrived, claims, settings.longestDrain, beside));
     }
     rig.stop(server.child());
-    return arrived * 1e9 / Math.max(1, lastNanos - Math.max(dueNanos, readyNanos));
+    return arrived * 1e9 / Math.max(1, counts.lastAtNanos(CLAIMED) - startNanos);
   }
 
   /** Enough for a store of this size to be opened, and for the server to warm up. */

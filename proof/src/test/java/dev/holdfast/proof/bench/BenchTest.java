@@ -28,7 +28,7 @@ class BenchTest {
                 "--claims",
                 "100",
                 "--set",
-                "delivery.timeout=1s"))
+                "retry.unit=1s"))
         .isZero();
 
     for (String scenario : List.of("isolation", "waiting")) {
@@ -44,7 +44,15 @@ class BenchTest {
   void what_is_lost_or_comes_twice_shows() throws IOException {
     assertThat(
             bench(
-                "single", "--set", "fake.lose=3", "--set", "fake.repeat=4", "--longest-drain", "1"))
+                "single",
+                "--server-main",
+                FakeServer.class.getName(),
+                "--set",
+                "fake.lose=3",
+                "--set",
+                "fake.repeat=4",
+                "--longest-drain",
+                "1"))
         .isEqualTo(1);
 
     assertThat(figure("single", "accepted and not arrived")).isPositive();
@@ -72,6 +80,9 @@ class BenchTest {
     arguments.addAll(List.of("--seconds", "1", "--warm-up", "0", "--connections", "8"));
     arguments.addAll(List.of("--batch-connections", "2", "--batch", "10", "--endpoints", "4"));
     arguments.addAll(List.of("--rate", "100", "--max-undelivered", "100"));
+    // These processes live for seconds: what they do is not worth compiling twice.
+    arguments.add("--helper-flag=-XX:TieredStopAtLevel=1");
+    arguments.add("--server-flag=-XX:TieredStopAtLevel=1");
     arguments.addAll(List.of(more));
     return new CommandLine(new Bench())
         .setOverwrittenOptionsAllowed(true)
