@@ -208,7 +208,7 @@ public final class SqliteStore implements Store, History {
   }
 
   @Override
-  public List<Message> backlog(
+  public Backlog backlog(
       long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
       throws StoreException {
     return path.backlog(endpoint, triedBefore, after, now, limit);
