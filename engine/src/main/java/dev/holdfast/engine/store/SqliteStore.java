@@ -32,6 +32,10 @@ import org.slf4j.LoggerFactory;
 public final class SqliteStore implements Store, History {
   private static final Logger LOG = LoggerFactory.getLogger(SqliteStore.class);
 
+  /** Answered from the index alone. */
+  static final String COUNT_UNFINISHED =
+      "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
+
   private final StoreFile file;
   private final Writer writer;
   private final Checkpointer checkpointer;
@@ -173,10 +177,6 @@ public final class SqliteStore implements Store, History {
     }
     return unfinished;
   }
-
-  /** Answered from the index alone. */
-  static final String COUNT_UNFINISHED =
-      "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
 
   private static long highestId(Reader.Statements connection) throws SQLException {
     long highest = 0;
