@@ -5,81 +5,110 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.rules.Recovery;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * What the path reads to find work. Each read walks along one index of the open messages in the
  * order that is asked for and stops at its limit; nothing is sorted.
+ *
+ * <p>The walk goes on behind a cursor in steps (the cursor's own due time or number of attempts,
+ * then all later ones), since SQLite does not use the id at the end of an index for a comparison of
+ * whole rows.
  */
 final class PathReads {
-  private static final String SELECT = "SELECT " + Rows.MESSAGE_COLUMNS + " FROM open ";
+  private static final String SELECT = "SELECT " + Rows.MESSAGE_COLUMNS + " FROM open WHERE ";
 
-  /** The cursor's own due time first, then the later ones: each a range of the index. */
   static final String DUE =
       SELECT
-          + "WHERE due = ?1 AND id > ?2 AND due <= ?3 UNION ALL "
+          + "due = ?1 AND id > ?2 AND due <= ?3 UNION ALL "
           + SELECT
-          + "WHERE due > ?1 AND due <= ?3 ORDER BY due, id LIMIT ?4";
+          + "due > ?1 AND due <= ?3 ORDER BY due, id LIMIT ?4";
 
   static final String PENDING =
-      SELECT + "WHERE endpoint = ? AND status = 0 ORDER BY attempts, id LIMIT ?";
+      SELECT + "endpoint = ? AND status = 0 ORDER BY attempts, id LIMIT ?";
 
-  /** The cursor's own number of attempts first, then the larger ones, for parked and waiting. */
-  static final String BACKLOG =
-      backlog("status = 2 AND attempts = ?2 AND id > ?3")
-          + " UNION ALL "
-          + backlog("status = 2 AND attempts > ?2")
-          + " UNION ALL "
-          + backlog("status = 1 AND attempts = ?2 AND id > ?3 AND " + waitingMayBeTried())
-          + " UNION ALL "
-          + backlog("status = 1 AND attempts > ?2 AND " + waitingMayBeTried())
-          + " ORDER BY attempts, id LIMIT ?6";
+  static final String PARKED_BACKLOG = behindCursor(2) + " LIMIT ?4";
 
-  static final String PROBE =
+  /** The outer query takes rows from the inner one only until it has enough. */
+  static final String WAITING_BACKLOG =
       "SELECT * FROM ("
-          + probe("status = 2")
-          + ") UNION ALL SELECT * FROM ("
-          + probe("status = 1")
-          + ") LIMIT 1";
+          + behindCursor(1)
+          + " LIMIT ?4) WHERE (not_before IS NULL OR not_before <= ?5)"
+          + " AND (due <= ?5 OR last_attempt_at < ?6) LIMIT ?7";
 
-  static final String OF_SUBSCRIPTION = SELECT + "WHERE endpoint = ? AND subscription = ? LIMIT ?";
+  static final String PROBE = firstAllowed(2) + " UNION ALL " + firstAllowed(1) + " LIMIT 1";
 
-  static final String UNFINISHED = SELECT + "WHERE id = ?";
+  static final String OF_SUBSCRIPTION =
+      ofSubscription("status = ?3 AND attempts = ?4 AND id > ?5")
+          + " UNION ALL "
+          + ofSubscription("status = ?3 AND attempts > ?4")
+          + " UNION ALL "
+          + ofSubscription("status > ?3")
+          + " LIMIT ?6";
+
+  static final String UNFINISHED = SELECT + "id = ?";
 
   private static final String EVENT = "SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE id = ?";
 
+  /** How many subscriptions are remembered in {@link #places}. */
+  private static final int MOST_PLACES = 1_000;
+
   private final Reader reader;
+  private final int mostRows;
 
-  PathReads(Reader reader) {
+  /**
+   * Where the search for messages of a subscription stopped. What was found before that place is
+   * being dropped, so the search goes on from there, not past everybody else's messages again.
+   */
+  private final Map<Long, Place> places = new HashMap<>();
+
+  PathReads(Reader reader, StoreLimits limits) {
     this.reader = reader;
+    this.mostRows = limits.backlogRows();
   }
 
-  private static String backlog(String which) {
-    return SELECT + "WHERE endpoint = ?1 AND " + which;
+  private static String behindCursor(int status) {
+    String ofEndpoint = SELECT + "endpoint = ?1 AND status = " + status;
+    return ofEndpoint
+        + " AND attempts = ?2 AND id > ?3 UNION ALL "
+        + ofEndpoint
+        + " AND attempts > ?2 ORDER BY attempts, id";
   }
 
-  private static String waitingMayBeTried() {
-    return "(not_before IS NULL OR not_before <= ?4) AND (due <= ?4 OR last_attempt_at < ?5)";
+  private static String firstAllowed(int status) {
+    return "SELECT * FROM (SELECT * FROM ("
+        + SELECT
+        + "endpoint = ?1 AND status = "
+        + status
+        + " ORDER BY attempts, id LIMIT ?3) WHERE not_before IS NULL OR not_before <= ?2 LIMIT 1)";
   }
 
-  private static String probe(String which) {
-    return SELECT
-        + "WHERE endpoint = ?1 AND "
-        + which
-        + " AND (not_before IS NULL OR not_before <= ?2) ORDER BY attempts, id LIMIT 1";
+  private static String ofSubscription(String where) {
+    return SELECT + "endpoint = ?1 AND subscription = ?2 AND " + where;
+  }
+
+  /** A place in the index of an endpoint's messages. */
+  private record Place(int status, int attempts, long id) {
+    static final Place START = new Place(0, 0, 0);
+
+    static Place of(Message message) {
+      return new Place(Rows.code(message.status()), message.attempts(), message.id());
+    }
   }
 
   List<Message> due(DueCursor after, Instant through, int limit) throws StoreException {
     return messages(
         "reading due messages",
         DUE,
-        limit,
         statement -> {
           statement.setLong(1, Rows.micros(after.due()));
           statement.setLong(2, after.id());
@@ -92,27 +121,40 @@ final class PathReads {
     return messages(
         "reading pending messages",
         PENDING,
-        limit,
         statement -> {
           statement.setLong(1, endpoint);
           statement.setInt(2, limit);
         });
   }
 
+  /**
+   * Parked messages may always be tried. Waiting ones have to be looked at, and there may be very
+   * many that may not be tried yet: one that stands behind too many of those is left out. It is not
+   * lost; its slot will find it.
+   */
   List<Message> backlog(
       long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
       throws StoreException {
-    return messages(
+    return reader.readAtOnce(
         "reading a backlog",
-        BACKLOG,
-        limit,
-        statement -> {
-          statement.setLong(1, endpoint);
-          statement.setInt(2, after.attempts());
-          statement.setLong(3, after.id());
-          statement.setLong(4, Rows.micros(now));
-          statement.setLong(5, Rows.micros(triedBefore));
-          statement.setInt(6, limit);
+        connection -> {
+          PreparedStatement parked = connection.prepare(PARKED_BACKLOG);
+          parked.setLong(1, endpoint);
+          parked.setInt(2, after.attempts());
+          parked.setLong(3, after.id());
+          parked.setInt(4, limit);
+          List<Message> messages = messages(parked);
+          PreparedStatement waiting = connection.prepare(WAITING_BACKLOG);
+          waiting.setLong(1, endpoint);
+          waiting.setInt(2, after.attempts());
+          waiting.setLong(3, after.id());
+          waiting.setInt(4, mostRows);
+          waiting.setLong(5, Rows.micros(now));
+          waiting.setLong(6, Rows.micros(triedBefore));
+          waiting.setInt(7, limit);
+          messages.addAll(messages(waiting));
+          messages.sort(Recovery.ORDER);
+          return messages.size() <= limit ? messages : List.copyOf(messages.subList(0, limit));
         });
   }
 
@@ -121,28 +163,46 @@ final class PathReads {
         messages(
             "choosing a probe",
             PROBE,
-            1,
             statement -> {
               statement.setLong(1, endpoint);
               statement.setLong(2, Rows.micros(now));
+              statement.setInt(3, mostRows);
             }));
   }
 
   List<Message> ofSubscription(long endpoint, long subscription, int limit) throws StoreException {
+    Place place = places.remove(subscription);
+    List<Message> found = List.of();
+    if (place != null) {
+      found = ofSubscription(endpoint, subscription, place, limit);
+    }
+    if (found.size() < limit) {
+      found = ofSubscription(endpoint, subscription, Place.START, limit);
+    }
+    if (!found.isEmpty() && found.size() == limit && places.size() < MOST_PLACES) {
+      places.put(subscription, Place.of(found.getLast()));
+    }
+    return found;
+  }
+
+  private List<Message> ofSubscription(long endpoint, long subscription, Place place, int limit)
+      throws StoreException {
     return messages(
         "reading messages of a subscription",
         OF_SUBSCRIPTION,
-        limit,
         statement -> {
           statement.setLong(1, endpoint);
           statement.setLong(2, subscription);
-          statement.setInt(3, limit);
+          statement.setInt(3, place.status());
+          statement.setInt(4, place.attempts());
+          statement.setLong(5, place.id());
+          statement.setInt(6, limit);
         });
   }
 
   Optional<Message> unfinished(long message) throws StoreException {
     return first(
-        messages("reading a message", UNFINISHED, 1, statement -> statement.setLong(1, message)));
+        messages("reading a message", UNFINISHED, statement -> statement.setLong(1, message)));
   }
 
   List<Event> events(List<Long> ids) throws StoreException {
@@ -167,21 +227,25 @@ final class PathReads {
     void set(PreparedStatement statement) throws SQLException;
   }
 
-  private List<Message> messages(String doing, String sql, int limit, Parameters parameters)
+  private List<Message> messages(String doing, String sql, Parameters parameters)
       throws StoreException {
     return reader.read(
         doing,
         connection -> {
           PreparedStatement statement = connection.prepare(sql);
           parameters.set(statement);
-          List<Message> messages = new ArrayList<>(Math.min(limit, 1_000));
-          try (ResultSet rows = statement.executeQuery()) {
-            while (rows.next()) {
-              messages.add(Rows.message(rows));
-            }
-          }
-          return messages;
+          return messages(statement);
         });
+  }
+
+  private static List<Message> messages(PreparedStatement statement) throws SQLException {
+    List<Message> messages = new ArrayList<>();
+    try (ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        messages.add(Rows.message(rows));
+      }
+    }
+    return messages;
   }
 
   private static Optional<Message> first(List<Message> messages) {

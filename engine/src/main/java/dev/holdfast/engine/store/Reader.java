@@ -112,8 +112,10 @@ final class Reader implements AutoCloseable {
     }
   }
 
+  /** Ends the read under way. */
   @Override
   public void close() throws SQLException {
+    interruptIfLongerThan(0, "the store is being closed");
     synchronized (this) {
       connection.close();
     }

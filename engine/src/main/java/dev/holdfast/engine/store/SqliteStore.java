@@ -80,7 +80,7 @@ public final class SqliteStore implements Store, History {
       longReaders.add(opened(opened, new Reader(file.path())));
     }
     history = new HistoryReads(longReaders, limits);
-    path = new PathReads(opened(opened, new Reader(file.path())));
+    path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
     checkpointer =
         opened(

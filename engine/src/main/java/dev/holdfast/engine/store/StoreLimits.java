@@ -5,6 +5,7 @@ import java.time.Duration;
 /**
  * How much of everything there may be in the store.
  *
+ * @param backlogRows waiting messages that a backlog or the choice of a probe looks at
  * @param historyRead the time that one read of history may take
  * @param historyReaders reads of history at once
  * @param historyRows messages that one read of history looks at
@@ -13,6 +14,7 @@ import java.time.Duration;
  * @param tooLongLogBytes a log longer than this interrupts whoever reads history
  */
 record StoreLimits(
+    int backlogRows,
     Duration historyRead,
     int historyReaders,
     int historyRows,
@@ -22,5 +24,5 @@ record StoreLimits(
 
   static final StoreLimits DEFAULT =
       new StoreLimits(
-          Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);
+          10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);
 }

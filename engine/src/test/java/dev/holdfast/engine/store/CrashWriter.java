@@ -23,7 +23,7 @@ final class CrashWriter {
   public static void main(String[] args) throws Exception {
     StoreLimits limits =
         new StoreLimits(
-            StoreLimits.DEFAULT.historyRead(), 1, 10, Duration.ofMillis(1), 1 << 18, 1 << 30);
+            10, StoreLimits.DEFAULT.historyRead(), 1, 10, Duration.ofMillis(1), 1 << 18, 1 << 30);
     try (SqliteStore store = SqliteStore.open(Path.of(args[0]), limits)) {
       Sample sample = new Sample(store.snapshot().highestId());
       List<Message> before = List.of();

@@ -8,9 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
+import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import dev.holdfast.engine.store.ApiKey.Role;
 import java.nio.ByteBuffer;
@@ -22,10 +27,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,7 +75,7 @@ final class SqliteStoreTest extends StoreContract {
   private static StoreLimits limits(
       Duration historyRead, int historyRows, long longLogBytes, long tooLongLogBytes) {
     return new StoreLimits(
-        historyRead, 1, historyRows, Duration.ofMillis(5), longLogBytes, tooLongLogBytes);
+        20, historyRead, 1, historyRows, Duration.ofMillis(5), longLogBytes, tooLongLogBytes);
   }
 
   // How it reads
@@ -81,16 +88,20 @@ final class SqliteStoreTest extends StoreContract {
           .singleElement()
           .asString()
           .contains("open_by_endpoint (endpoint=? AND status=?)");
-      assertThat(plan(store, PathReads.BACKLOG))
-          .hasSize(4)
-          .allMatch(
-              step -> step.contains("open_by_endpoint (endpoint=? AND status=? AND attempts"));
+      assertThat(plan(store, PathReads.PARKED_BACKLOG))
+          .hasSize(2)
+          .allMatch(step -> step.contains("(endpoint=? AND status=? AND attempts"));
+      assertThat(plan(store, PathReads.WAITING_BACKLOG))
+          .filteredOn(step -> !step.startsWith("SCAN (subquery"))
+          .hasSize(2)
+          .allMatch(step -> step.contains("(endpoint=? AND status=? AND attempts"));
       assertThat(plan(store, PathReads.PROBE))
-          .allMatch(step -> step.contains("open_by_endpoint") || step.startsWith("SCAN (subquery"));
+          .filteredOn(step -> !step.startsWith("SCAN (subquery"))
+          .hasSize(2)
+          .allMatch(step -> step.contains("open_by_endpoint (endpoint=? AND status=?)"));
       assertThat(plan(store, PathReads.OF_SUBSCRIPTION))
-          .singleElement()
-          .asString()
-          .contains("open_by_endpoint (endpoint=?)");
+          .hasSize(3)
+          .allMatch(step -> step.contains("open_by_endpoint (endpoint=? AND status"));
       assertThat(plan(store, PathReads.UNFINISHED))
           .singleElement()
           .asString()
@@ -106,6 +117,57 @@ final class SqliteStoreTest extends StoreContract {
           .asString()
           .contains("COVERING INDEX open_by_endpoint");
     }
+  }
+
+  @Test
+  void a_backlog_and_a_probe_look_at_a_limited_number_of_waiting_messages() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
+      AcceptedEvent event = sample.pending(sample.event(), endpoints(31));
+      store.write(batch(accept(event)));
+      List<Message> messages = event.messages();
+      Instant ahead = Sample.after(60);
+      for (int i = 0; i < 29; i++) {
+        Message waiting = Sample.with(messages.get(i), Status.WAITING, 1, ahead, ahead);
+        store.write(batch(new Write.Park(waiting)));
+      }
+      Message eligible = Sample.waiting(messages.get(29), 1, NOW);
+      Message parked = Sample.parked(messages.get(30), 2, ahead);
+      store.write(batch(new Write.Park(eligible), new Write.Park(parked)));
+      assertThat(store.backlog(E1, Instant.EPOCH, BacklogCursor.START, NOW, 5))
+          .containsExactly(parked);
+      BacklogCursor further = new BacklogCursor(1, messages.get(9).id());
+      assertThat(store.backlog(E1, Instant.EPOCH, further, NOW, 5))
+          .containsExactly(eligible, parked);
+      assertThat(store.probe(E1, NOW)).contains(parked);
+      store.write(batch(Sample.deliver(parked)));
+      assertThat(store.probe(E1, NOW)).isEmpty();
+    }
+  }
+
+  @Test
+  void all_messages_of_a_subscription_are_found_while_they_are_dropped() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      AcceptedEvent event = sample.pending(sample.event(), endpoints(40));
+      store.write(batch(accept(event)));
+      for (int i = 0; i < 40; i += 3) {
+        Message message = event.messages().get(i);
+        store.write(batch(new Write.Park(Sample.parked(message, i % 4, NOW))));
+      }
+      int dropped = 0;
+      List<Message> found = store.ofSubscription(E1, E1 + 1, 7);
+      while (!found.isEmpty()) {
+        dropped += found.size();
+        for (Message message : found) {
+          store.write(batch(new Write.Drop(message, DropReason.UNSUBSCRIBED, null, NOW)));
+        }
+        found = store.ofSubscription(E1, E1 + 1, 7);
+      }
+      assertThat(dropped).isEqualTo(40);
+    }
+  }
+
+  private static long[] endpoints(int count) {
+    return LongStream.generate(() -> E1).limit(count).toArray();
   }
 
   /** The steps of a query that touch a table, or that sort. */

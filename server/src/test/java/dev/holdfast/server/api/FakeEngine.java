@@ -33,6 +33,9 @@ final class FakeEngine implements Engine {
   /** What requests are answered with; no answer when absent. */
   volatile Function<Request, @Nullable Answer> answer = this::accept;
 
+  /** Gets what was asked and is not answered. */
+  volatile Consumer<Consumer<Answer>> unanswered = _ -> {};
+
   volatile Callable<View> view =
       () -> {
         throw new IllegalStateException("nothing to look at");
@@ -71,6 +74,8 @@ final class FakeEngine implements Engine {
     Answer given = answer.apply(request);
     if (given != null) {
       context.runOnContext(_ -> replyTo.accept(given));
+    } else {
+      unanswered.accept(replyTo);
     }
   }
 

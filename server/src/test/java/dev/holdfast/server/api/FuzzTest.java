@@ -2,11 +2,15 @@ package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.server.api.TestServer.Reply;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +24,12 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class FuzzTest {
   private static final int ROUNDS = Integer.getInteger("holdfast.fuzz.rounds", 6_000);
+  private static final int RAW_ROUNDS = Integer.getInteger("holdfast.fuzz.raw-rounds", 12);
+  private static final int RAW_CLIENTS = 60;
+
+  /** A protocol that we do not speak is 501, in its own name; both come from below us. */
+  private static final String STATUS_LINE = "(?s)\\S+ ([234]\\d\\d|501) .*";
+
   private static final JsonMapper MAPPER = new JsonMapper();
 
   private static final List<String> PATHS =
@@ -118,6 +128,72 @@ class FuzzTest {
       assertThat(fuzz.accepted).as("seed %d: some requests must be good", seed).isPositive();
       assertThat(fuzz.refused).as("seed %d: some requests must be bad", seed).isPositive();
       assertThat(server.get("/health/ready").status()).isEqualTo(200);
+    }
+  }
+
+  /** Whole requests are changed here, heads and all, so that some never end. */
+  @Test
+  void no_bytes_make_the_server_fail(@TempDir Path data) throws Exception {
+    long seed = Long.getLong("holdfast.fuzz.seed", new SplittableRandom().nextLong());
+    System.out.println("holdfast.fuzz.seed=" + seed);
+    ApiLimits standard = ApiLimits.defaults();
+    ApiLimits impatient =
+        new ApiLimits(
+            standard.messageBytes(),
+            standard.receivingBytes(),
+            standard.connections(),
+            Duration.ofMillis(200),
+            Duration.ofMillis(200),
+            standard.answerTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    try (RealEngine engine = new RealEngine(data);
+        TestServer server = TestServer.start(Engine.of(engine.holdfast), impatient)) {
+      for (int round = 0; round < RAW_ROUNDS; round++) {
+        rawRound("seed " + seed + ", round " + round, random, server.port());
+      }
+      Reply metrics = server.get("/metrics");
+      assertThat(metrics.text()).contains("holdfast_http_held_bytes 0.0");
+    }
+  }
+
+  private static void rawRound(String name, SplittableRandom random, int port) throws IOException {
+    Map<RawClient, byte[]> clients = new LinkedHashMap<>();
+    for (int i = 0; i < RAW_CLIENTS; i++) {
+      Fuzz fuzz = new Fuzz(random, port);
+      byte[] body = fuzz.pick(BODIES).getBytes(StandardCharsets.UTF_8);
+      String head =
+          fuzz.pick(METHODS)
+              + " "
+              + fuzz.pick(PATHS)
+              + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+              + TestServer.ADMIN_KEY
+              + "\r\nContent-Type: application/json\r\n"
+              + (random.nextBoolean()
+                  ? "Content-Length: " + body.length + "\r\n\r\n"
+                  : "Transfer-Encoding: chunked\r\n\r\n"
+                      + Integer.toHexString(body.length)
+                      + "\r\n");
+      byte[] request =
+          (head + new String(body, StandardCharsets.UTF_8) + "\r\n0\r\n\r\n")
+              .getBytes(StandardCharsets.UTF_8);
+      for (int change = 1 + random.nextInt(3); change > 0; change--) {
+        request = fuzz.mutated(request);
+      }
+      try {
+        fuzz.client.send(request);
+      } catch (IOException _) {
+        // refused before all was sent
+      }
+      clients.put(fuzz.client, request);
+    }
+    for (Map.Entry<RawClient, byte[]> entry : clients.entrySet()) {
+      try (RawClient client = entry.getKey()) {
+        String answers = client.untilClosed();
+        if (!answers.isEmpty()) {
+          String request = name + ":\n" + new String(entry.getValue(), StandardCharsets.UTF_8);
+          assertThat(answers).as(request).matches(STATUS_LINE);
+        }
+      }
     }
   }
 

@@ -1,19 +1,28 @@
 package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request.Submit;
 import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -596,5 +605,83 @@ class IntakeTest {
     while (!server.get("/metrics").text().contains("holdfast_http_held_bytes 0.0")) {
       assertThat(System.nanoTime()).isLessThan(deadline);
     }
+  }
+
+  @Test
+  void an_old_client_is_served_and_its_connection_closed() throws Exception {
+    try (RawClient client = new RawClient(server.port())) {
+      assertThat(client.send("GET /health/live HTTP/1.0\r\n\r\n").answer())
+          .startsWith("HTTP/1.0 200 ");
+      assertThat(client.isClosed()).isTrue();
+    }
+  }
+
+  @Test
+  void a_client_that_does_not_take_its_answers_is_cut_off() throws Exception {
+    restart(limits(Duration.ofSeconds(30), Duration.ofMillis(500), Duration.ofSeconds(60)));
+    engine.view = FakeView::new;
+    String ask =
+        "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+            + TestServer.ADMIN_KEY
+            + "\r\n\r\n";
+    try (RawClient client = new RawClient(server.port())) {
+      Thread asking =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    try {
+                      while (true) {
+                        client.send(ask);
+                      }
+                    } catch (IOException _) {
+                      // cut off, as expected
+                    }
+                  });
+      assertThat(asking.join(Duration.ofSeconds(20))).isTrue();
+    }
+    assertThat(server.get("/health/live").status()).isEqualTo(200);
+  }
+
+  @Test
+  void stopping_answers_what_is_under_way_and_closes_the_rest() throws Exception {
+    AtomicReference<Consumer<Answer>> waiting = new AtomicReference<>();
+    CountDownLatch asked = new CountDownLatch(1);
+    engine.unanswered =
+        replyTo -> {
+          waiting.set(replyTo);
+          asked.countDown();
+        };
+    engine.answer = _ -> null;
+    try (RawClient idle = new RawClient(server.port());
+        RawClient busy = new RawClient(server.port())) {
+      assertThat(idle.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").answer())
+          .startsWith("HTTP/1.1 200 ");
+      busy.send(HEAD + "Content-Length: " + EVENT.length() + "\r\n\r\n" + EVENT);
+      assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+      Future<Void> stopped = server.api.stop();
+      assertThat(idle.isClosed()).isTrue();
+      assertThat(stopped.isComplete()).isFalse();
+      engine
+          .context()
+          .runOnContext(_ -> waiting.get().accept(engine.accept(engine.asked.getFirst())));
+      assertThat(busy.answer()).startsWith("HTTP/1.1 202 ");
+      assertThat(busy.isClosed()).isTrue();
+      stopped.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+    assertThatThrownBy(() -> new RawClient(server.port()).close()).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void a_late_answer_of_the_engine_is_dropped() throws Exception {
+    restart(limits(Duration.ofSeconds(30), Duration.ofSeconds(75), Duration.ofMillis(200)));
+    List<Consumer<Answer>> waiting = new CopyOnWriteArrayList<>();
+    engine.unanswered = waiting::add;
+    engine.answer = _ -> null;
+    isProblem(server.post("/v1/events", EVENT), 503);
+    engine.answer = engine::accept;
+    engine
+        .context()
+        .runOnContext(_ -> waiting.getFirst().accept(engine.accept(engine.asked.getFirst())));
+    assertThat(server.post("/v1/events", EVENT).status()).isEqualTo(202);
   }
 }

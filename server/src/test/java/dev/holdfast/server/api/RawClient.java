@@ -57,6 +57,24 @@ final class RawClient implements AutoCloseable {
     return text + new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8);
   }
 
+  /** All that comes until the other side ends the connection. */
+  String untilClosed() throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] some = new byte[4_096];
+    try {
+      int count = socket.getInputStream().read(some);
+      while (count >= 0) {
+        all.write(some, 0, count);
+        count = socket.getInputStream().read(some);
+      }
+    } catch (SocketTimeoutException e) {
+      throw e;
+    } catch (IOException _) {
+      // a reset ends it, too
+    }
+    return all.toString(StandardCharsets.UTF_8);
+  }
+
   /** Whether the other side ends the connection; false when it does not within the time-out. */
   boolean isClosed() {
     try {
