@@ -1,6 +1,5 @@
 package dev.holdfast.engine.store;
 
-import static java.util.Objects.requireNonNull;
 import static dev.holdfast.engine.store.Sample.NOW;
 import static dev.holdfast.engine.store.Sample.TENANT;
 import static dev.holdfast.engine.store.Sample.accept;
@@ -14,6 +13,7 @@ import static dev.holdfast.engine.store.Sample.retry;
 import static dev.holdfast.engine.store.Sample.success;
 import static dev.holdfast.engine.store.Sample.waiting;
 import static dev.holdfast.engine.store.Sample.with;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
