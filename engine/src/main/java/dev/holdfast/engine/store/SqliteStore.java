@@ -58,7 +58,7 @@ public final class SqliteStore implements Store, History {
     List<AutoCloseable> opened = new ArrayList<>();
     try {
       return new SqliteStore(file, opened, limits);
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) {
       for (AutoCloseable part : opened.reversed()) {
         close(part);
       }
