@@ -213,17 +213,20 @@ final class LoopRunner {
       case Load.Pending pending ->
           fetchMessages(load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
-          fetchMessages(
-              load,
-              () ->
-                  world
-                      .store()
-                      .backlog(
-                          backlog.endpoint(),
-                          backlog.triedBefore(),
-                          backlog.after(),
-                          backlog.now(),
-                          backlog.limit()));
+          world
+              .readers()
+              .read(
+                  () ->
+                      world
+                          .store()
+                          .backlog(
+                              backlog.endpoint(),
+                              backlog.triedBefore(),
+                              backlog.after(),
+                              backlog.now(),
+                              backlog.limit()),
+                  (Store.Backlog found) -> put(new Input.BacklogLoaded(backlog, found)),
+                  failure -> loadFailed(load, failure));
       case Load.Probe probe ->
           fetchMessages(
               load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());

@@ -6,6 +6,7 @@ import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
 import java.util.List;
@@ -28,6 +29,9 @@ public sealed interface Input {
 
   /** Messages were read from the store. */
   record Loaded(Load load, List<Message> messages) implements Input {}
+
+  /** A part of a backlog was read from the store. */
+  record BacklogLoaded(Load.Backlog load, Store.Backlog backlog) implements Input {}
 
   /** Events were read from the store. */
   record EventsLoaded(Load.Events load, List<Event> events) implements Input {}

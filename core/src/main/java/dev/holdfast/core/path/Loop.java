@@ -11,7 +11,7 @@ import dev.holdfast.core.path.Commit.Entry;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
-import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
@@ -123,6 +123,10 @@ public final class Loop implements View {
       case Input.Committed committed -> landed(committed.written(), turn);
       case Input.CommitFailed failed -> commitFailed(failed.kind(), turn);
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
+      case Input.BacklogLoaded loaded -> {
+        backlogLoaded(loaded.load(), loaded.backlog(), turn);
+        loads.forget(loaded.load());
+      }
       case Input.EventsLoaded loaded -> {
         loads.forget(loaded.load());
         dispatch.eventsLoaded(loaded.load(), loaded.events(), turn);
@@ -234,11 +238,11 @@ public final class Loop implements View {
     switch (load) {
       case Load.Due due -> wait.loaded(due, messages, number);
       case Load.Pending pending -> pendingLoaded(pending, messages, number, turn);
-      case Load.Backlog backlog -> backlogLoaded(backlog, messages, number, turn);
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
       case Load.OfSubscription of -> subscriptions.loaded(of, messages, number, turn);
       case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
-      case Load.Events _ -> throw new IllegalStateException("events are not messages");
+      case Load.Backlog _, Load.Events _ ->
+          throw new IllegalStateException("such a load has an answer of its own: " + load);
     }
     loads.forget(load);
   }
@@ -254,35 +258,25 @@ public final class Loop implements View {
     refill.want(lane);
   }
 
-  private void backlogLoaded(Load.Backlog load, List<Message> messages, long number, Turn turn) {
+  private void backlogLoaded(Load.Backlog load, Store.Backlog backlog, Turn turn) {
+    long number = loads.number(load);
     Lane lane = lanes.of(load.endpoint());
     lane.loadingBacklog = false;
-    boolean startedOver = !lane.backlogCursor.equals(load.after());
     if (!lane.isOpen()) {
       return;
     }
-    for (Message message : messages) {
+    for (Message message : backlog.messages()) {
       Held held = lanes.held(message.id());
       if (held == null && !loads.isOld(message.id(), number)) {
-        held = lanes.hold(lane, message, Place.RETRY);
+        dispatch.addRetry(lanes.hold(lane, message, Place.RETRY));
       } else if (held != null
           && held.place == Place.TIMER
           && recovery.isDue(held.message, lane.health(), turn.now())) {
         wait.take(held);
-      } else {
-        continue;
+        dispatch.addRetry(held);
       }
-      dispatch.addRetry(held);
     }
-    if (startedOver) {
-      refill.want(lane);
-    } else if (messages.size() < load.limit()) {
-      lane.backlog = false;
-    } else {
-      Message last = messages.getLast();
-      lane.backlogCursor = new BacklogCursor(last.attempts(), last.id());
-    }
-    refill.want(lane);
+    refill.backlogLoaded(lane, load, backlog.next());
   }
 
   /** Whether, after a stop was requested, everything has ended and is on disk. */

@@ -5,6 +5,7 @@ import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.rules.Recovery;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Off the path: asks the store for more when a lane's window runs low and the store has what the
@@ -28,6 +29,17 @@ final class Refill {
   void expectBacklog(Lane lane) {
     lane.backlog = true;
     lane.backlogCursor = BacklogCursor.START;
+    want(lane);
+  }
+
+  /** A part of the backlog has been taken in; the rest is behind {@code next}. */
+  void backlogLoaded(Lane lane, Load.Backlog load, @Nullable BacklogCursor next) {
+    boolean startedOver = !lane.backlogCursor.equals(load.after());
+    if (!startedOver && next != null) {
+      lane.backlogCursor = next;
+    } else if (!startedOver) {
+      lane.backlog = false;
+    }
     want(lane);
   }
 

@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Message;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps what was accepted and what became of it.
@@ -33,10 +34,10 @@ public interface Store extends AutoCloseable {
    * Messages of an enabled endpoint that may be tried now: parked ones, and waiting ones whose slot
    * has come or whose last attempt was before {@code triedBefore}, unless their endpoint asked to
    * be left alone; in the order of {@link dev.holdfast.core.rules.Recovery}, from {@code after}
-   * (exclusive) on.
+   * (exclusive) on. It looks at a limited number of messages, however many of them may not be
+   * tried.
    */
-  List<Message> backlog(
-      long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
+  Backlog backlog(long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
       throws StoreException;
 
   /** The message that {@link dev.holdfast.core.rules.ProbeChoice} chooses. */
@@ -58,6 +59,13 @@ public interface Store extends AutoCloseable {
   record DueCursor(Instant due, long id) {
     public static final DueCursor START = new DueCursor(Instant.EPOCH, 0);
   }
+
+  /**
+   * A part of a backlog.
+   *
+   * @param next where the next part begins; absent when there is none
+   */
+  record Backlog(List<Message> messages, @Nullable BacklogCursor next) {}
 
   /** A place in the order of (attempts, id). */
   record BacklogCursor(int attempts, long id) {

@@ -197,8 +197,8 @@ final class Crank {
       case Load.Pending pending ->
           new Input.Loaded(load, store.pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
-          new Input.Loaded(
-              load,
+          new Input.BacklogLoaded(
+              backlog,
               store.backlog(
                   backlog.endpoint(),
                   backlog.triedBefore(),

@@ -38,6 +38,10 @@ final class MemoryStore implements Store {
   final Map<Long, Subscription> subscriptions = new TreeMap<>();
   final Map<Long, Subscription> ended = new TreeMap<>();
   final List<Health> changes = new ArrayList<>();
+
+  /** How many messages one read of a backlog looks at. */
+  int backlogRows = 1_000;
+
   private long highestId;
 
   @Override
@@ -172,16 +176,31 @@ final class MemoryStore implements Store {
   }
 
   @Override
-  public List<Message> backlog(
+  public Backlog backlog(
       long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit) {
-    return select(
-        message ->
-            message.endpoint() == endpoint
-                && (message.attempts() > after.attempts()
-                    || (message.attempts() == after.attempts() && message.id() > after.id()))
-                && isBacklog(message, triedBefore, now),
-        Recovery.ORDER,
-        limit);
+    List<Message> lookedAt =
+        select(
+            message ->
+                message.endpoint() == endpoint
+                    && message.status() != Status.PENDING
+                    && (message.attempts() > after.attempts()
+                        || (message.attempts() == after.attempts() && message.id() > after.id())),
+            Recovery.ORDER,
+            backlogRows);
+    List<Message> found = new ArrayList<>();
+    for (Message message : lookedAt) {
+      if (isBacklog(message, triedBefore, now)) {
+        found.add(message);
+      }
+      if (found.size() == limit) {
+        return new Backlog(found, cursor(message));
+      }
+    }
+    return new Backlog(found, lookedAt.size() < backlogRows ? null : cursor(lookedAt.getLast()));
+  }
+
+  private static BacklogCursor cursor(Message message) {
+    return new BacklogCursor(message.attempts(), message.id());
   }
 
   private static boolean isBacklog(Message message, Instant triedBefore, Instant now) {

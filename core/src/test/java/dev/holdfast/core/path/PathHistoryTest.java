@@ -58,6 +58,7 @@ class PathHistoryTest {
   private static void live(SplittableRandom random) {
     Recovery recovery = random.nextInt(4) == 0 ? Recovery.SCHEDULE : Recovery.DRAIN;
     Crank crank = new Crank(small(random), recovery);
+    crank.store.backlogRows = random.nextInt(1, 20);
     Map<String, Integer> failPercent = new HashMap<>();
     Set<Long> mayRepeat = new HashSet<>();
     crank.receiver =

@@ -221,7 +221,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (state == State.COMPLETE) {
       reusable = false;
     } else {
-      close();
+      fail(Kind.PROTOCOL);
     }
   }
 

@@ -74,6 +74,17 @@ final class Checkpointer implements AutoCloseable {
   }
 
   private void run() {
+    try {
+      checkpointUntilClosed();
+    } catch (RuntimeException e) {
+      // Without checkpoints the log would grow without limit.
+      LOG.error("store.checkpointer-ended: nothing is written any more", e);
+      writer.breakDown(
+          new StoreException(StoreException.Kind.BROKEN, "the checkpointer has ended", e));
+    }
+  }
+
+  private void checkpointUntilClosed() {
     long seen = -1;
     Progress progress = UNKNOWN;
     while (pause()) {

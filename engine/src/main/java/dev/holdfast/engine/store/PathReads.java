@@ -2,6 +2,7 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.StoreException;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the path reads to find work. Each read walks along one index of the open messages in the
@@ -37,6 +39,8 @@ final class PathReads {
       SELECT + "endpoint = ? AND status = 0 ORDER BY attempts, id LIMIT ?";
 
   static final String PARKED_BACKLOG = behindCursor(2) + " LIMIT ?4";
+
+  static final String LAST_LOOKED_AT = behindCursor("attempts, id", 1) + " LIMIT 1 OFFSET ?4";
 
   /** The outer query takes rows from the inner one only until it has enough. */
   static final String WAITING_BACKLOG =
@@ -77,7 +81,12 @@ final class PathReads {
   }
 
   private static String behindCursor(int status) {
-    String ofEndpoint = SELECT + "endpoint = ?1 AND status = " + status;
+    return behindCursor(Rows.MESSAGE_COLUMNS, status);
+  }
+
+  private static String behindCursor(String columns, int status) {
+    String ofEndpoint =
+        "SELECT " + columns + " FROM open WHERE endpoint = ?1 AND status = " + status;
     return ofEndpoint
         + " AND attempts = ?2 AND id > ?3 UNION ALL "
         + ofEndpoint
@@ -129,11 +138,9 @@ final class PathReads {
 
   /**
    * Parked messages may always be tried. Waiting ones have to be looked at, and there may be very
-   * many that may not be tried yet: one that stands behind too many of those is left out. It is not
-   * lost; its slot will find it.
+   * many that may not be tried yet, so a part ends behind a number of them at the latest.
    */
-  List<Message> backlog(
-      long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
+  Backlog backlog(long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
       throws StoreException {
     return reader.readAtOnce(
         "reading a backlog",
@@ -154,8 +161,41 @@ final class PathReads {
           waiting.setInt(7, limit);
           messages.addAll(messages(waiting));
           messages.sort(Recovery.ORDER);
-          return messages.size() <= limit ? messages : List.copyOf(messages.subList(0, limit));
+          return part(messages, lastLookedAt(connection, endpoint, after), limit);
         });
+  }
+
+  /** The waiting message behind which nothing was looked at, if there are so many. */
+  private @Nullable BacklogCursor lastLookedAt(
+      Reader.Statements connection, long endpoint, BacklogCursor after) throws SQLException {
+    PreparedStatement statement = connection.prepare(LAST_LOOKED_AT);
+    statement.setLong(1, endpoint);
+    statement.setInt(2, after.attempts());
+    statement.setLong(3, after.id());
+    statement.setInt(4, mostRows - 1);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? new BacklogCursor(row.getInt(1), row.getLong(2)) : null;
+    }
+  }
+
+  private static Backlog part(List<Message> found, @Nullable BacklogCursor last, int limit) {
+    List<Message> messages = new ArrayList<>(Math.min(found.size(), limit));
+    for (Message message : found) {
+      if (messages.size() == limit || (last != null && isBehind(message, last))) {
+        break;
+      }
+      messages.add(message);
+    }
+    if (messages.size() < limit) {
+      return new Backlog(messages, last);
+    }
+    Message end = messages.getLast();
+    return new Backlog(messages, new BacklogCursor(end.attempts(), end.id()));
+  }
+
+  private static boolean isBehind(Message message, BacklogCursor cursor) {
+    return message.attempts() > cursor.attempts()
+        || (message.attempts() == cursor.attempts() && message.id() > cursor.id());
   }
 
   Optional<Message> probe(long endpoint, Instant now) throws StoreException {

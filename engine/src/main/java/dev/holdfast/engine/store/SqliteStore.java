@@ -32,6 +32,10 @@ import org.slf4j.LoggerFactory;
 public final class SqliteStore implements Store, History {
   private static final Logger LOG = LoggerFactory.getLogger(SqliteStore.class);
 
+  /** Answered from the index alone. */
+  static final String COUNT_UNFINISHED =
+      "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
+
   private final StoreFile file;
   private final Writer writer;
   private final Checkpointer checkpointer;
@@ -54,7 +58,7 @@ public final class SqliteStore implements Store, History {
     List<AutoCloseable> opened = new ArrayList<>();
     try {
       return new SqliteStore(file, opened, limits);
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException e) {
       for (AutoCloseable part : opened.reversed()) {
         close(part);
       }
@@ -174,10 +178,6 @@ public final class SqliteStore implements Store, History {
     return unfinished;
   }
 
-  /** Answered from the index alone. */
-  static final String COUNT_UNFINISHED =
-      "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
-
   private static long highestId(Reader.Statements connection) throws SQLException {
     long highest = 0;
     for (String table : List.of("events", "open", "messages", "endpoints", "subscriptions")) {
@@ -208,7 +208,7 @@ public final class SqliteStore implements Store, History {
   }
 
   @Override
-  public List<Message> backlog(
+  public Backlog backlog(
       long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit)
       throws StoreException {
     return path.backlog(endpoint, triedBefore, after, now, limit);

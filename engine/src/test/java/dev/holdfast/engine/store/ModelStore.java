@@ -202,18 +202,24 @@ final class ModelStore implements Store, History {
   }
 
   @Override
-  public List<Message> backlog(
+  public Backlog backlog(
       long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit) {
     Health enabledThen = Health.created(triedBefore);
-    return open(
-        message ->
-            message.endpoint() == endpoint
-                && message.status() != Message.Status.PENDING
-                && Recovery.DRAIN.isDue(message, enabledThen, now)
-                && (message.attempts() > after.attempts()
-                    || (message.attempts() == after.attempts() && message.id() > after.id())),
-        Recovery.ORDER,
-        limit);
+    List<Message> found =
+        open(
+            message ->
+                message.endpoint() == endpoint
+                    && message.status() != Message.Status.PENDING
+                    && Recovery.DRAIN.isDue(message, enabledThen, now)
+                    && (message.attempts() > after.attempts()
+                        || (message.attempts() == after.attempts() && message.id() > after.id())),
+            Recovery.ORDER,
+            limit);
+    return new Backlog(
+        found,
+        found.size() < limit
+            ? null
+            : new BacklogCursor(found.getLast().attempts(), found.getLast().id()));
   }
 
   @Override

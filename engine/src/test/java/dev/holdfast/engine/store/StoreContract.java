@@ -13,6 +13,7 @@ import static dev.holdfast.engine.store.Sample.retry;
 import static dev.holdfast.engine.store.Sample.success;
 import static dev.holdfast.engine.store.Sample.waiting;
 import static dev.holdfast.engine.store.Sample.with;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -36,6 +37,7 @@ import dev.holdfast.core.port.History.MessageSummary;
 import dev.holdfast.core.port.History.Query;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store;
+import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.StoreException;
@@ -696,8 +698,12 @@ abstract class StoreContract {
     assertThat(backlog(NOW.plusMillis(1), BacklogCursor.START)).doesNotContain(slotAhead);
     assertThat(backlog(NOW.plusMillis(2), new BacklogCursor(1, slotHasCome.id())))
         .containsExactly(slotAhead, parkedOnce, parkedTwice);
-    assertThat(store.backlog(E1, Instant.EPOCH, BacklogCursor.START, NOW, 2))
-        .containsExactly(parkedNever, slotHasCome);
+    Backlog part = store.backlog(E1, Instant.EPOCH, BacklogCursor.START, NOW, 2);
+    assertThat(part.messages()).containsExactly(parkedNever, slotHasCome);
+    assertThat(part.next()).isNotNull();
+    Backlog rest = store.backlog(E1, Instant.EPOCH, requireNonNull(part.next()), NOW, 3);
+    assertThat(rest.messages()).containsExactly(parkedOnce, parkedTwice);
+    assertThat(rest.next()).isNull();
   }
 
   @Test
@@ -706,12 +712,12 @@ abstract class StoreContract {
     Message waiting = with(message, Status.WAITING, 1, NOW, after(60));
     write(new Write.Retry(waiting, failure(message, 1)));
     assertThat(backlog(LATER, BacklogCursor.START)).isEmpty();
-    assertThat(store.backlog(E1, LATER, BacklogCursor.START, after(60), 10))
+    assertThat(store.backlog(E1, LATER, BacklogCursor.START, after(60), 10).messages())
         .containsExactly(waiting);
   }
 
   private List<Message> backlog(Instant triedBefore, BacklogCursor cursor) throws StoreException {
-    return store.backlog(E1, triedBefore, cursor, NOW, 10);
+    return store.backlog(E1, triedBefore, cursor, NOW, 10).messages();
   }
 
   @Test

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -109,7 +110,7 @@ final class StoreRates {
     long cpuBegan = cpuNanos();
     long ownBegan = ownCpuNanos();
     long messages = 0;
-    long slowest = 0;
+    List<Long> batches = new ArrayList<>();
     long longestLog = 0;
     List<Message> before = List.of();
     while (System.nanoTime() - began < seconds * 1_000_000_000L) {
@@ -131,21 +132,24 @@ final class StoreRates {
       }
       long writing = System.nanoTime();
       store.write(new Batch(writes, endpoints));
-      slowest = Math.max(slowest, System.nanoTime() - writing);
+      batches.add(System.nanoTime() - writing);
       longestLog = Math.max(longestLog, Files.size(directory.resolve("holdfast.db-wal")));
       messages += before.size();
       before = accepted;
     }
     if (print) {
+      batches.sort(Comparator.naturalOrder());
       double elapsed = (System.nanoTime() - began) / 1e9;
       System.out.printf(
           Locale.ROOT,
-          "%,.0f messages/s, %.1f us CPU each (%.1f of them the writer's), slowest batch %.1f ms,"
-              + " longest log %.1f MB, %d messages%n",
+          "%,.0f messages/s, %.1f us CPU each (%.1f of them the writer's), batches of %.1f ms"
+              + " (median), %.1f (99 %%), %.1f (slowest), longest log %.1f MB, %d messages%n",
           messages / elapsed,
           (cpuNanos() - cpuBegan) / 1e3 / messages,
           (ownCpuNanos() - ownBegan) / 1e3 / messages,
-          slowest / 1e6,
+          batches.get(batches.size() / 2) / 1e6,
+          batches.get(batches.size() * 99 / 100) / 1e6,
+          batches.getLast() / 1e6,
           longestLog / 1e6,
           messages);
     }

@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What only a process of its own can show. */
 @Timeout(60)
 class SignalsTest {
+  @TempDir private Path directory = Path.of("");
+
   private @Nullable Process process;
 
   @AfterEach
@@ -51,6 +54,22 @@ class SignalsTest {
     listening.toHandle().destroy();
     assertThat(listening.waitFor()).isZero();
     assertThat(out.lines().toList()).endsWith("Received 2: 1 distinct, 1 repeated.");
+  }
+
+  @Test
+  void a_server_ends_with_0_and_leaves_its_store_in_order() throws Exception {
+    for (int start = 1; start <= 2; start++) {
+      Process serving = start(Main.class, "serve", "--port", "0", "--data", directory.toString());
+      BufferedReader out = serving.inputReader(StandardCharsets.UTF_8);
+      List<String> said = new ArrayList<>();
+      do {
+        said.add(out.readLine());
+      } while (!said.getLast().startsWith("  stop "));
+      assertThat(said.stream().filter(line -> line.contains("hf_")).count())
+          .isEqualTo(start == 1 ? 1 : 0);
+      serving.toHandle().destroy();
+      assertThat(serving.waitFor()).isZero();
+    }
   }
 
   @Test
