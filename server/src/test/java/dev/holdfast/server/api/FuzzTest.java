@@ -24,8 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class FuzzTest {
   private static final int ROUNDS = Integer.getInteger("holdfast.fuzz.rounds", 6_000);
-  private static final int RAW_ROUNDS = Integer.getInteger("holdfast.fuzz.raw-rounds", 12);
-  private static final int RAW_CLIENTS = 60;
+  private static final int RAW_ROUNDS = Integer.getInteger("holdfast.fuzz.raw-rounds", 1);
+  private static final int RAW_CLIENTS = 600;
 
   /** A protocol that we do not speak is 501, in its own name; both come from below us. */
   private static final String STATUS_LINE = "(?s)\\S+ ([234]\\d\\d|501) .*";
