@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.port.Snapshot.Unfinished;
@@ -76,7 +77,12 @@ final class Lanes {
   }
 
   @Nullable Held held(long message) {
-    return held.get(message);
+    return held.get(key(message));
+  }
+
+  /** An id with its changing bits at the low end, where a hash map looks. */
+  private static long key(long message) {
+    return Long.rotateRight(message, Id.NODE_BITS);
   }
 
   int heldCount() {
@@ -86,7 +92,7 @@ final class Lanes {
   /** Holds a message that is in the store. */
   Held hold(Lane lane, Message message, Held.Place place) {
     Held entry = new Held(lane, message, place);
-    held.put(message.id(), entry);
+    held.put(key(message.id()), entry);
     if (entry.stored == Status.PENDING) {
       lane.pendingHeld++;
     }
@@ -95,7 +101,7 @@ final class Lanes {
 
   /** Holds a message no longer: it is finished, or the store has it and knows when it is due. */
   void letGo(Held entry) {
-    held.remove(entry.message.id());
+    held.remove(key(entry.message.id()));
     if (entry.stored == Status.PENDING) {
       entry.lane.pendingHeld--;
     }

@@ -58,7 +58,7 @@ class FuzzTest {
           "{\"type\":\"order.paid\",\"subject\":\"s\",\"occurredAt\":\"2026-03-01T12:00:00Z\","
               + "\"data\":{\"a\":[1,2.5,\"x\\u00e9\"]},\"previous\":null,\"id\":\"my-id\"}",
           "{\"events\":[{\"type\":\"a\",\"data\":1},{\"type\":\"b\",\"data\":\"\",\"id\":\"k\"}]}",
-          "{\"url\":\"http://127.0.0.1:9/hook\",\"types\":[\"order.*\",\"x\"],\"subject\":\"s\"}",
+          "{\"url\":\"http://127.0.0.1:9/hook\",\"types\":[\"cart.*\",\"x\"],\"subject\":\"s\"}",
           "{}",
           "");
 
