@@ -8,12 +8,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /** A process that the benchmark started: the same Java and class path as its own. */
 final class Child implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration LONGEST_START = Duration.ofMinutes(1);
   private static final int LOG_LINES_SHOWN = 20;
 
   private final String name;
@@ -59,15 +63,33 @@ final class Child implements AutoCloseable {
   }
 
   /** The port that a process of ours prints when it is ready. */
-  int awaitPort() throws IOException {
+  int awaitPort() {
+    CompletableFuture<Integer> port = new CompletableFuture<>();
+    Thread.ofVirtual().start(() -> readPort(port));
+    try {
+      return port.get(LONGEST_START.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new BenchException("the " + name + " did not start:\n" + tail(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
+  private void readPort(CompletableFuture<Integer> port) {
     // The reader is not closed: that would close the process's output.
     BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-    for (String line = output.readLine(); line != null; line = output.readLine()) {
-      if (line.startsWith(Control.LISTENING)) {
-        return Integer.parseInt(line.substring(Control.LISTENING.length()));
+    try {
+      for (String line = output.readLine(); line != null; line = output.readLine()) {
+        if (line.startsWith(Control.LISTENING)) {
+          port.complete(Integer.parseInt(line.substring(Control.LISTENING.length())));
+          return;
+        }
       }
+      port.completeExceptionally(new IOException("it ended"));
+    } catch (IOException e) {
+      port.completeExceptionally(e);
     }
-    throw new BenchException("the " + name + " did not start:\n" + tail());
   }
 
   String name() {

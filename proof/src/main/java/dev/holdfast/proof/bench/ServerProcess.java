@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
@@ -16,6 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class ServerProcess {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
+  private static final Duration LONGEST_JCMD = Duration.ofSeconds(30);
   private static final Duration ASK_EVERY = Duration.ofMillis(10);
   private static final Pattern USED = Pattern.compile("used (\\d+)K");
 
@@ -137,6 +139,15 @@ final class ServerProcess {
         new ProcessBuilder(jcmd.toString(), Long.toString(child.pid()), command)
             .redirectErrorStream(true)
             .start();
+    try {
+      if (!process.waitFor(LONGEST_JCMD.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+        throw new IOException("jcmd takes too long");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
     return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 
