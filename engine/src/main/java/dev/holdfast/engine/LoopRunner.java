@@ -86,7 +86,14 @@ final class LoopRunner {
 
   <T> Future<T> look(Function<View, T> question) {
     Promise<T> promise = Promise.promise();
-    onContext(() -> promise.complete(question.apply(loop)));
+    onContext(
+        () -> {
+          try {
+            promise.complete(question.apply(loop));
+          } catch (RuntimeException e) {
+            promise.fail(e);
+          }
+        });
     return promise.future();
   }
 
