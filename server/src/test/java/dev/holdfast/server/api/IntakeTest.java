@@ -473,10 +473,18 @@ class IntakeTest {
         assertThat(answer.toLowerCase(Locale.ROOT)).contains("retry-after: 1");
       }
     }
-    try (RawClient third = new RawClient(server.port())) {
-      third.send(HEAD + "Content-Length: 250000\r\n\r\n").send(half);
-      third.send(" ".repeat(50_000));
-      isProblem(third.answer(), 400);
+    // The server may notice only after a while that the first two have gone.
+    String answer = blanks(half);
+    for (int again = 0; again < 1_000 && answer.startsWith("HTTP/1.1 429"); again++) {
+      answer = blanks(half);
+    }
+    isProblem(answer, 400);
+  }
+
+  private String blanks(byte[] half) throws Exception {
+    try (RawClient client = new RawClient(server.port())) {
+      client.send(HEAD + "Content-Length: 250000\r\n\r\n").send(half);
+      return client.send(" ".repeat(50_000)).answer();
     }
   }
 
