@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -48,11 +49,11 @@ final class Backlog {
   Backlog(Store store, char group) throws StoreException {
     this.store = store;
     Snapshot snapshot = store.snapshot();
-    List<Long> endpoints =
+    Set<Long> endpoints =
         snapshot.endpoints().stream()
             .filter(endpoint -> endpoint.url().contains("/" + group + "/"))
             .map(Endpoint::id)
-            .collect(Collectors.toList());
+            .collect(Collectors.toSet());
     this.subscriptions =
         snapshot.subscriptions().stream()
             .filter(subscription -> endpoints.contains(subscription.endpoint()))

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 /** A process that the benchmark started: the same Java and class path as its own. */
 final class Child implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LONGEST_START = Duration.ofMinutes(1);
   private static final int LOG_LINES_SHOWN = 20;
 

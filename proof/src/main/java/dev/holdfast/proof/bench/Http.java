@@ -8,9 +8,14 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** How the benchmark talks with its processes and with the server, beside what is measured. */
 final class Http implements AutoCloseable {
+  /** Of a call, from connecting to the last byte of the answer. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   private final HttpClient client =
@@ -24,7 +29,6 @@ final class Http implements AutoCloseable {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(
                 URI.create("http://%s:%d%s".formatted(Control.LOCALHOST, port, path)))
-            .timeout(LIMIT)
             .method(
                 method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
     if (!body.isEmpty()) {
@@ -33,8 +37,15 @@ final class Http implements AutoCloseable {
     if (!key.isEmpty()) {
       request.header("Authorization", "Bearer " + key);
     }
+    CompletableFuture<HttpResponse<String>> answer =
+        client.sendAsync(request.build(), BodyHandlers.ofString());
     try {
-      return client.send(request.build(), BodyHandlers.ofString());
+      return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause());
+    } catch (TimeoutException e) {
+      answer.cancel(true);
+      throw new IOException(path + " takes too long", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new BenchException("interrupted", e);

@@ -82,8 +82,8 @@ final class Settings {
       names = "--rounds",
       paramLabel = "N",
       description =
-          "how often isolation alternates between healthy and hanging; each takes its part of "
-              + "--seconds (default: ${DEFAULT-VALUE})",
+          "how often isolation alternates between healthy and hanging, each for its part of "
+              + "--seconds, and waiting between few and many messages (default: ${DEFAULT-VALUE})",
       defaultValue = "3")
   int rounds;
 

@@ -9,17 +9,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The benchmark with tiny counts. No figure of time or speed is looked at. */
+/**
+ * The benchmark with tiny counts. No figure of time or speed is looked at.
+ *
+ * <p>Each scenario starts several processes; those that start many run only with {@code
+ * -Dholdfast.slow=true}.
+ */
 class BenchTest {
   @TempDir Path directory;
 
   @Test
   void a_server_delivers_everything_it_accepts_and_nothing_is_left_behind() throws IOException {
+    assertThat(bench("batch", "--set", "retry.unit=1s")).isZero();
+
+    assertThat(figure("batch", "accepted")).isPositive();
+    assertThat(figure("batch", "accepted and not arrived")).isZero();
+    assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "holdfast.slow", matches = "true")
+  void a_server_delivers_what_hung_and_what_waited() throws IOException {
     assertThat(
             bench(
                 "isolation,waiting",
@@ -37,7 +53,6 @@ class BenchTest {
     }
     assertThat(figure("isolation", "attempts that hung")).isPositive();
     assertThat(figure("waiting", "due retries per second, beside the others")).isPositive();
-    assertThat(data()).isEmptyDirectory();
   }
 
   @Test
