@@ -11,7 +11,9 @@ import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.core.rules.Arrival;
 import dev.holdfast.core.rules.RetrySchedule;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -29,6 +31,11 @@ final class Accept {
   private final Dispatch dispatch;
   private final Refill refill;
   private final Probe probe;
+  private final Wait wait;
+  private final Loads loads;
+
+  /** The ids of what is being written, as they were given out: what was accepted with them. */
+  private final Deque<Long> unlanded = new ArrayDeque<>();
 
   long events;
   long messages;
@@ -43,7 +50,9 @@ final class Accept {
       BodyCache bodies,
       Dispatch dispatch,
       Refill refill,
-      Probe probe) {
+      Probe probe,
+      Wait wait,
+      Loads loads) {
     this.schedule = schedule;
     this.ids = ids;
     this.match = match;
@@ -53,6 +62,8 @@ final class Accept {
     this.dispatch = dispatch;
     this.refill = refill;
     this.probe = probe;
+    this.wait = wait;
+    this.loads = loads;
   }
 
   void submit(Request.Submit request, Consumer<Answer> replyTo, Turn turn) {
@@ -73,6 +84,8 @@ final class Accept {
       weight += 1 + event.messages().size();
       accepted.add(event);
     }
+    unlanded.add(firstId(accepted));
+    loads.unlandedFrom(unlanded.getFirst());
     commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
   }
 
@@ -109,6 +122,7 @@ final class Accept {
 
   /** The events of one request are on disk, or one of them is in conflict with an earlier one. */
   void committed(Write.Accept write, AcceptResult result, Consumer<Answer> replyTo, Turn turn) {
+    landed(write);
     switch (result) {
       case AcceptResult.Conflict conflict ->
           turn.reply(replyTo, new Answer.Conflict(conflict.index()));
@@ -122,6 +136,20 @@ final class Accept {
         }
       }
     }
+  }
+
+  /** The events of one request could not be written. */
+  void notCommitted(Write.Accept write) {
+    landed(write);
+  }
+
+  private void landed(Write.Accept write) {
+    unlanded.removeFirstOccurrence(firstId(write.events()));
+    loads.unlandedFrom(unlanded.isEmpty() ? Long.MAX_VALUE : unlanded.getFirst());
+  }
+
+  private static Long firstId(List<Write.AcceptedEvent> accepted) {
+    return accepted.isEmpty() ? Long.MAX_VALUE : accepted.getFirst().event().id();
   }
 
   private void handOver(Write.AcceptedEvent accepted, Turn turn) {
@@ -145,6 +173,7 @@ final class Accept {
           if (lane.isOpen()) {
             refill.expectBacklog(lane);
           } else {
+            wait.keepStored(lane, message);
             probe.somethingToTry(lane);
           }
         }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Whatever has gathered while a batch was being written becomes the next one, so that nothing
  * waits on purpose at low load, and one fsync serves many at high load. An endpoint's health is
- * written once a batch, however often it has changed.
+ * written once a batch, however often it has changed; what is recorded of its changes of state
+ * goes with it, before anything that waited longer.
  *
  * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
  * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
@@ -29,6 +30,7 @@ final class Commit {
   private final Limits limits;
   private final Deque<Entry> queue = new ArrayDeque<>();
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
+  private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
   private List<Entry> underWay = List.of();
   private List<Lane> touchedUnderWay = List.of();
@@ -68,7 +70,7 @@ final class Commit {
   }
 
   void add(Entry entry) {
-    queue.add(entry);
+    (isChange(entry) ? changes : queue).add(entry);
     unwritten += entry.weight();
     acceptingBytes += entry.bytes();
   }
@@ -88,6 +90,8 @@ final class Commit {
     if (next == null) {
       next = gather();
     }
+    next.addAll(changes);
+    changes.clear();
     if (next.isEmpty() && touched.isEmpty()) {
       full = false;
       return;
@@ -150,13 +154,32 @@ final class Commit {
   }
 
   private List<Entry> split(List<Entry> failed) {
-    if (failed.size() <= 1) {
+    if (failed.stream().allMatch(Commit::isChange)) {
       return failed;
     }
-    int half = failed.size() / 2;
-    pieces.addFirst(failed.subList(half, failed.size()));
-    pieces.addFirst(failed.subList(0, half));
+    List<Entry> others = withoutChanges(failed);
+    if (others.size() == 1) {
+      return others;
+    }
+    int half = others.size() / 2;
+    pieces.addFirst(new ArrayList<>(others.subList(half, others.size())));
+    pieces.addFirst(new ArrayList<>(others.subList(0, half)));
     return List.of();
+  }
+
+  /** Takes the changes of state out of a batch that failed: they go with the next one. */
+  private List<Entry> withoutChanges(List<Entry> failed) {
+    List<Entry> others = new ArrayList<>();
+    List<Entry> again = new ArrayList<>();
+    for (Entry entry : failed) {
+      (isChange(entry) ? again : others).add(entry);
+    }
+    again.reversed().forEach(changes::addFirst);
+    return others;
+  }
+
+  private static boolean isChange(Entry entry) {
+    return entry.write() instanceof Write.ChangeState;
   }
 
   private List<Entry> keepOutcomes(List<Entry> failed, Turn turn) {
@@ -164,7 +187,7 @@ final class Commit {
     retryAt = turn.now().plus(limits.retryStoreAfter());
     List<Entry> givenUp = new ArrayList<>();
     List<Entry> kept = new ArrayList<>();
-    for (Entry entry : failed) {
+    for (Entry entry : withoutChanges(failed)) {
       (entry.replyTo() != null ? givenUp : kept).add(entry);
     }
     queue.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
@@ -191,7 +214,11 @@ final class Commit {
   }
 
   boolean isIdle() {
-    return !busy && queue.isEmpty() && pieces.isEmpty() && touched.isEmpty();
+    return !busy
+        && queue.isEmpty()
+        && pieces.isEmpty()
+        && changes.isEmpty()
+        && touched.isEmpty();
   }
 
   boolean hasRoomForOutcomes() {

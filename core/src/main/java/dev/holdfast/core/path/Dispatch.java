@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
@@ -96,6 +97,7 @@ final class Dispatch {
     if (held.lane.retry.size() < refill.window()) {
       addRetry(held);
     } else {
+      held.lane.leaveBehind(held.message);
       lanes.letGo(held);
       refill.expectBacklog(held.lane);
     }
@@ -214,7 +216,11 @@ final class Dispatch {
     lane.inFlight++;
     occupy(held, 1);
     ready(lane);
-    lane.awaitingEvent.add(held);
+    if (held.urgent) {
+      lane.awaitingEvent.addFirst(held);
+    } else {
+      lane.awaitingEvent.add(held);
+    }
     if (held.event() == null) {
       want(held);
     } else {
@@ -273,20 +279,38 @@ final class Dispatch {
     }
   }
 
+  /**
+   * Starts what was taken and has its event. A lane whose pace has slowed down since it was taken
+   * lets it wait.
+   */
   private void startWithEvents(Lane lane, Turn now) {
     for (Held held = lane.awaitingEvent.peek();
-        held != null && held.body != null;
+        held != null
+            && held.body != null
+            && (isOutOfTurn(held) || lane.started < lane.pace.limit());
         held = lane.awaitingEvent.peek()) {
       lane.awaitingEvent.remove();
       start(held, held.body.event(), now);
     }
   }
 
+  /** Whether a message need not wait for its lane; a probe has to once the lane is open again. */
+  private static boolean isOutOfTurn(Held held) {
+    return held.urgent && !(held.probe && held.lane.isOpen());
+  }
+
+  private static boolean mayStart(Held held) {
+    Health health = held.lane.health();
+    if (health.isEnabled()) {
+      return true;
+    }
+    return held.probe ? health.isCircuitOpen() : held.urgent && health.state() != State.FROZEN;
+  }
+
   private void start(Held held, Event event, Turn now) {
     Lane lane = held.lane;
-    boolean open = held.urgent ? lane.health().state() != State.FROZEN : lane.isOpen();
     Subscription subscription = match.get(held.message.subscription());
-    if (stopped || !open || subscription == null) {
+    if (stopped || !mayStart(held) || subscription == null) {
       ended(held);
       if (stopped) {
         lanes.letGo(held);
@@ -297,6 +321,8 @@ final class Dispatch {
       }
       return;
     }
+    held.started = true;
+    lane.started++;
     now.effect(
         new Effect.Send(
             new Delivery(held.message, event, subscription, lane.endpoint.url(), now.now())));
@@ -305,6 +331,10 @@ final class Dispatch {
   /** The attempt has ended: its place is free. */
   void ended(Held held) {
     held.lane.inFlight--;
+    if (held.started) {
+      held.started = false;
+      held.lane.started--;
+    }
     occupy(held, -1);
     bodies.letGo(held);
     free(held);
@@ -316,6 +346,12 @@ final class Dispatch {
     }
     held.probe = false;
     held.urgent = false;
+  }
+
+  /** A lane may have room again. */
+  void goOn(Lane lane, Turn now) {
+    startWithEvents(lane, now);
+    ready(lane);
   }
 
   /** Starts nothing any more. */

@@ -2,13 +2,16 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.rules.Pace;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An endpoint's queues: first attempts in the order of acceptance, and apart from them what is due
@@ -27,7 +30,12 @@ final class Lane {
   final Deque<Held> awaitingEvent = new ArrayDeque<>(4);
 
   Pace pace;
+
+  /** Taken from the queues: being sent, or soon. */
   int inFlight;
+
+  /** Of these, being sent. */
+  int started;
 
   /** Whether its last attempt succeeded. */
   boolean proven;
@@ -44,6 +52,18 @@ final class Lane {
   boolean backlog;
 
   boolean loadingBacklog;
+
+  /**
+   * The earliest time that the timer has passed although a message due then is in the store only,
+   * because the backlog will bring it; absent when there is none.
+   */
+  @Nullable Instant leftBehind;
+
+  /** How often the backlog was begun from its start. */
+  int backlogPass;
+
+  /** The pass that is being loaded for. */
+  int loadingBacklogPass;
 
   /** How far the backlog has been loaded. */
   BacklogCursor backlogCursor = BacklogCursor.START;
@@ -70,6 +90,14 @@ final class Lane {
 
   boolean isOpen() {
     return endpoint.health().isEnabled();
+  }
+
+  /** Leaves a message to the backlog. */
+  void leaveBehind(Message message) {
+    Instant due = message.due();
+    if (due != null && (leftBehind == null || due.isBefore(leftBehind))) {
+      leftBehind = due;
+    }
   }
 
   /** Pending messages that are only in the store. */

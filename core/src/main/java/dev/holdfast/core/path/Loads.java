@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A read may answer from before something that was settled since it was asked for. So it is
  * remembered, while a read is under way, which messages were let go of since: what such a read says
  * of them is old.
+ *
+ * <p>It may also know of messages whose commit has not been answered yet. These are not taken from
+ * a read: they are handed over when the answer comes.
  */
 final class Loads {
   private final int most;
@@ -28,6 +31,7 @@ final class Loads {
   private final LinkedHashMap<Long, Long> letGo = new LinkedHashMap<>();
 
   private long started;
+  private long unlandedFrom = Long.MAX_VALUE;
 
   Loads(int most, Duration retryAfter) {
     this.most = most;
@@ -43,7 +47,7 @@ final class Loads {
     turn.effect(new Effect.Fetch(load));
   }
 
-  /** The number of a read that has answered, for {@link #isOld}. */
+  /** The number of a read that has answered, for {@link #isOutOfTime}. */
   long number(Load load) {
     Long number = underWay.get(load);
     if (number == null) {
@@ -65,8 +69,19 @@ final class Loads {
     }
   }
 
-  /** Whether what read {@code number} says of a message is from before it was let go of. */
-  boolean isOld(long message, long number) {
+  /** From which id on messages are not known to be on disk. */
+  void unlandedFrom(long id) {
+    unlandedFrom = id;
+  }
+
+  /**
+   * Whether what read {@code number} says of a message is not to be used: it is from before the
+   * message was let go of, or from before its acceptance was answered.
+   */
+  boolean isOutOfTime(long message, long number) {
+    if (message >= unlandedFrom) {
+      return true;
+    }
     Long lastStarted = letGo.get(message);
     return lastStarted != null && lastStarted >= number;
   }

@@ -76,7 +76,7 @@ public final class Loop implements View {
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, park, probe, refill);
-    accept = new Accept(schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe);
+    accept = new Accept(schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
@@ -176,9 +176,7 @@ public final class Loop implements View {
   /** The slot of a waiting message has come, or the deadline of a parked one. */
   private void arrive(Held held, Turn turn) {
     Lane lane = held.lane;
-    if (held.message.status() == Status.PARKED && lane.isOpen()) {
-      lanes.letGo(held);
-    } else if (match.get(held.message.subscription()) == null) {
+    if (match.get(held.message.subscription()) == null) {
       park.dropUnsubscribed(held, turn);
     } else if (!(schedule.whenDue(held.message, lane.health(), turn.now())
         instanceof Arrival.Try)) {
@@ -228,7 +226,8 @@ public final class Loop implements View {
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Drop _, Write.Retry _, Write.Park _ ->
             wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
-        case Write.Accept _, Write.ChangeState _, Write.Forget _ -> {}
+        case Write.Accept write -> accept.notCommitted(write);
+        case Write.ChangeState _, Write.Forget _ -> {}
       }
     }
   }
@@ -251,7 +250,7 @@ public final class Loop implements View {
     Lane lane = lanes.of(load.endpoint());
     lane.loadingPending = false;
     for (Message message : messages) {
-      if (lanes.held(message.id()) == null && !loads.isOld(message.id(), number)) {
+      if (lanes.held(message.id()) == null && !loads.isOutOfTime(message.id(), number)) {
         dispatch.addFirst(lane, message, null, turn);
       }
     }
@@ -267,7 +266,7 @@ public final class Loop implements View {
     }
     for (Message message : backlog.messages()) {
       Held held = lanes.held(message.id());
-      if (held == null && !loads.isOld(message.id(), number)) {
+      if (held == null && !loads.isOutOfTime(message.id(), number)) {
         dispatch.addRetry(lanes.hold(lane, message, Place.RETRY));
       } else if (held != null
           && held.place == Place.TIMER
@@ -276,7 +275,7 @@ public final class Loop implements View {
         dispatch.addRetry(held);
       }
     }
-    refill.backlogLoaded(lane, load, backlog.next());
+    refill.backlogLoaded(lane, backlog.next());
   }
 
   /** Whether, after a stop was requested, everything has ended and is on disk. */
@@ -288,13 +287,15 @@ public final class Loop implements View {
   public Optional<Instant> nextWake() {
     Instant next = null;
     for (Instant at :
-        new @Nullable Instant[] {
-          wait.nextWake(),
-          probe.nextWake(),
-          commit.nextWake(),
-          loads.nextWake(),
-          subscriptions.nextWake()
-        }) {
+        stopping
+            ? new @Nullable Instant[] {commit.nextWake(), loads.nextWake()}
+            : new @Nullable Instant[] {
+              wait.nextWake(),
+              probe.nextWake(),
+              commit.nextWake(),
+              loads.nextWake(),
+              subscriptions.nextWake()
+            }) {
       if (at != null && (next == null || at.isBefore(next))) {
         next = at;
       }

@@ -55,6 +55,7 @@ final class Park {
   /** Empties the queues of a lane that has closed. */
   void close(Lane lane, Turn turn) {
     lane.backlog = false;
+    wait.bringBack(lane);
     for (Held held = lane.first.poll(); held != null; held = lane.first.poll()) {
       park(held, turn);
     }
@@ -68,7 +69,7 @@ final class Park {
     bodies.letGo(held);
     switch (held.message.status()) {
       case PENDING -> park(held, turn);
-      case PARKED -> lanes.letGo(held);
+      case PARKED -> wait.keep(held);
       case WAITING -> {
         if (wait.slotHasCome(held, turn)) {
           park(held, turn);

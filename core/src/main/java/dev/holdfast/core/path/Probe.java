@@ -3,6 +3,7 @@ package dev.holdfast.core.path;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Load;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * nothing to try the probe stays due until there is something.
  */
 final class Probe {
+  private static final Duration LOOK_AGAIN_AFTER = Duration.ofMinutes(1);
+
   private final Limits limits;
   private final Lanes lanes;
   private final Loads loads;
@@ -81,19 +84,28 @@ final class Probe {
   void loaded(Load.Probe load, List<Message> chosen, long number, Turn turn) {
     Lane lane = lanes.of(load.endpoint());
     lane.loadingProbe = false;
-    if (!isDue(lane, turn) || chosen.isEmpty()) {
+    if (!isDue(lane, turn)) {
+      return;
+    }
+    if (chosen.isEmpty()) {
+      // Whatever there is asked to be left alone for now.
+      lookAgain(lane, LOOK_AGAIN_AFTER, turn);
       return;
     }
     Message message = chosen.getFirst();
     Held held = lanes.held(message.id());
-    if (held == null && !loads.isOld(message.id(), number)) {
+    if (held == null && !loads.isOutOfTime(message.id(), number)) {
       start(lanes.hold(lane, message, Place.SENDING));
     } else if (held != null && held.place == Place.TIMER) {
       wait.take(held);
       start(held);
     } else {
-      alarms.add(new Alarm(turn.now().plus(limits.retryStoreAfter()), lane));
+      lookAgain(lane, limits.retryStoreAfter(), turn);
     }
+  }
+
+  private void lookAgain(Lane lane, Duration after, Turn turn) {
+    alarms.add(new Alarm(turn.now().plus(after), lane));
   }
 
   private void start(Held held) {

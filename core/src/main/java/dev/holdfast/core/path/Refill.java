@@ -28,17 +28,19 @@ final class Refill {
   /** Something of the lane is due, but only in the store: it is looked for from the start. */
   void expectBacklog(Lane lane) {
     lane.backlog = true;
+    lane.backlogPass++;
     lane.backlogCursor = BacklogCursor.START;
     want(lane);
   }
 
   /** A part of the backlog has been taken in; the rest is behind {@code next}. */
-  void backlogLoaded(Lane lane, Load.Backlog load, @Nullable BacklogCursor next) {
-    boolean startedOver = !lane.backlogCursor.equals(load.after());
+  void backlogLoaded(Lane lane, @Nullable BacklogCursor next) {
+    boolean startedOver = lane.backlogPass != lane.loadingBacklogPass;
     if (!startedOver && next != null) {
       lane.backlogCursor = next;
     } else if (!startedOver) {
       lane.backlog = false;
+      lane.leftBehind = null;
     }
     want(lane);
   }
@@ -61,6 +63,7 @@ final class Refill {
       }
       if (lacksBacklog(lane) && loads.hasRoom()) {
         lane.loadingBacklog = true;
+        lane.loadingBacklogPass = lane.backlogPass;
         loads.start(
             new Load.Backlog(
                 lane.endpoint.id(),

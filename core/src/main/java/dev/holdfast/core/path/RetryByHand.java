@@ -44,7 +44,7 @@ final class RetryByHand {
     if (question == null) {
       throw new IllegalStateException("nobody asked for message " + load.message());
     }
-    if (lanes.held(load.message()) != null || loads.isOld(load.message(), number)) {
+    if (lanes.held(load.message()) != null || loads.isOutOfTime(load.message(), number)) {
       retry(question.request(), question.replyTo(), turn);
       return;
     }
@@ -57,7 +57,7 @@ final class RetryByHand {
     Held held = lanes.hold(lane, message, Place.RETRY);
     Answer answer = retry(held, question.request().tenant());
     if (!(answer instanceof Answer.RetryStarted)) {
-      lanes.letGo(held);
+      wait.putBack(held);
     }
     turn.reply(question.replyTo(), answer);
   }

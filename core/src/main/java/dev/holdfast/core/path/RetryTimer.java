@@ -54,7 +54,7 @@ final class RetryTimer {
       return;
     }
     Instant through = turn.now().plus(horizon);
-    if (!loadedThrough.due().isBefore(turn.now().plus(horizon.dividedBy(2)))) {
+    if (loadedThrough.due().isAfter(turn.now().plus(horizon.dividedBy(2)))) {
       return;
     }
     loadingThrough = through;

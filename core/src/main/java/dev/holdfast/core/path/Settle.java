@@ -80,7 +80,7 @@ final class Settle {
     held.place = Place.WRITING;
     decideMessage(held, attempt, turn);
     decideEndpoint(held.lane, attempt, wasProbe, turn);
-    dispatch.ready(held.lane);
+    dispatch.goOn(held.lane, turn);
   }
 
   private void decideMessage(Held held, Attempt attempt, Turn turn) {

@@ -149,7 +149,7 @@ final class Subscriptions {
       return;
     }
     for (Message message : messages) {
-      if (!loads.isOld(message.id(), number)) {
+      if (!loads.isOutOfTime(message.id(), number)) {
         drop(message, turn);
       }
     }

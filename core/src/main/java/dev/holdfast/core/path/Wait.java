@@ -39,6 +39,30 @@ final class Wait {
     }
   }
 
+  /** Leaves a message where it was before it was read, whatever it waits for. */
+  void putBack(Held held) {
+    if (held.message.status() == Status.PENDING) {
+      lanes.letGo(held);
+    } else {
+      keep(held);
+    }
+  }
+
+  /** Takes in a message that only the store has if it is due soon. */
+  void keepStored(Lane lane, Message message) {
+    if (message.due() != null && timer.covers(message.due(), message.id())) {
+      keep(lanes.hold(lane, message, Place.TIMER));
+    }
+  }
+
+  /** Brings back what was left to a lane's backlog, now that the lane has closed. */
+  void bringBack(Lane lane) {
+    if (lane.leftBehind != null) {
+      timer.rewind(lane.leftBehind, 0);
+      lane.leftBehind = null;
+    }
+  }
+
   /** Holds a message whose outcome could not be written, to try it again then. */
   void keepUntil(Held held, Instant at) {
     timer.add(held, at);
@@ -61,10 +85,11 @@ final class Wait {
       if (lane == null
           || message.due() == null
           || lanes.held(message.id()) != null
-          || loads.isOld(message.id(), number)) {
+          || loads.isOutOfTime(message.id(), number)) {
         continue;
       }
       if (message.status() == Status.PARKED && lane.isOpen()) {
+        lane.leaveBehind(message);
         continue;
       }
       timer.add(lanes.hold(lane, message, Place.TIMER), message.due());

@@ -1,0 +1,762 @@
+package dev.holdfast.proof.model;
+
+import static dev.holdfast.proof.model.Violation.unless;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Health.State;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Delivery;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Written;
+import dev.holdfast.core.port.Written.AcceptResult;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.proof.model.MessageModel.Decision;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hears of everything that the engine is told and does, in the order in which it happens, and
+ * throws a {@link Violation} when the contract does not allow it.
+ */
+public final class Model {
+  private final Contract contract;
+  private final Obstacles obstacles;
+  private final Timeliness timeliness;
+
+  private final Map<Long, EndpointModel> endpoints = new TreeMap<>();
+  private final Map<Long, MessageModel> open = new TreeMap<>();
+  private final Map<Long, Integer> sizes = new HashMap<>();
+
+  /** Subscriptions that the engine knows to be on disk. */
+  private final Map<Long, Subscription> subscriptions = new TreeMap<>();
+
+  /** Of these, the ones whose end was asked for. */
+  private final Set<Long> leaving = new HashSet<>();
+
+  /** Ended ones that may have unfinished messages, and since when the engine knows. */
+  private final Map<Long, Instant> ended = new TreeMap<>();
+
+  private final Map<Long, Subscription> storedSubscriptions = new TreeMap<>();
+  private final Set<Long> storedEnded = new HashSet<>();
+
+  /** What was submitted and is not on disk yet, by the number in its data. */
+  private final Map<Long, Submitted> submitted = new HashMap<>();
+
+  /** The numbers of all events on disk, by their ids. */
+  private final Map<Long, Long> events = new HashMap<>();
+
+  private final Counts counts = new Counts();
+
+  public Model(Contract contract, Obstacles obstacles) {
+    this.contract = contract;
+    this.obstacles = obstacles;
+    this.timeliness = new Timeliness(contract, obstacles);
+  }
+
+  /** What a submitted event has to become. */
+  private record Submitted(Set<Long> wantedBy, Map<Long, State> states, Instant at) {}
+
+  /** What has happened so far. */
+  public static final class Counts {
+    public long accepted;
+    public long attempts;
+    public long delivered;
+    public long repeated;
+    public long exhausted;
+    public long expired;
+    public long unsubscribed;
+    public long stateChanges;
+    public long probes;
+    public long recoveries;
+    public long refusedWrites;
+  }
+
+  public Counts counts() {
+    return counts;
+  }
+
+  // What is asked of the engine.
+
+  /** An event was taken in: it has to be kept, or refused. */
+  public void submitted(long number, String type, @Nullable String subject, Instant now) {
+    Set<Long> wantedBy = new HashSet<>();
+    Map<Long, State> states = new HashMap<>();
+    for (Subscription subscription : subscriptions.values()) {
+      if (!leaving.contains(subscription.id()) && subscription.wants(type, subject)) {
+        wantedBy.add(subscription.id());
+        states.put(
+            subscription.endpoint(), endpoint(subscription.endpoint()).state);
+      }
+    }
+    submitted.put(number, new Submitted(wantedBy, states, now));
+  }
+
+  /** Somebody was told that their events are accepted. */
+  public void answered(List<Receipt> receipts) {
+    for (Receipt receipt : receipts) {
+      unless(events.containsKey(receipt.event()), "a 202 means that the event is on disk", receipt);
+    }
+  }
+
+  public void unsubscribing(long subscription) {
+    leaving.add(subscription);
+  }
+
+  public void notUnsubscribed(long subscription) {
+    leaving.remove(subscription);
+  }
+
+  public void enabledByHand(long id, Instant now) {
+    endpoint(id).enableByHand(now);
+  }
+
+  public void disabledByHand(long id, Instant now) {
+    endpoint(id).disableByHand(now);
+  }
+
+  public void frozenByHand(long id, Instant now) {
+    EndpointModel endpoint = endpoint(id);
+    endpoint.freezeByHand(now);
+    open.values().stream()
+        .filter(message -> message.endpoint.id == id)
+        .forEach(message -> message.byHand = false);
+  }
+
+  /** Somebody was told that the message is tried now. */
+  public void retriedByHand(long id) {
+    MessageModel message = open.get(id);
+    if (message == null) {
+      throw new Violation("only an unfinished message is tried by hand", "message " + id);
+    }
+    unless(message.isIdle(), "a message under way is not tried by hand", message);
+    unless(
+        message.endpoint.state != State.FROZEN, "nothing is tried while frozen", message.endpoint);
+    message.byHand = true;
+  }
+
+  // Attempts.
+
+  /** An attempt starts. */
+  public void sends(Delivery delivery, Instant now) {
+    MessageModel message = open.get(delivery.message().id());
+    if (message == null) {
+      throw new Violation(
+          "only what is on disk and unfinished is sent", "message " + delivery.message());
+    }
+    EndpointModel endpoint = message.endpoint;
+    unless(message.isIdle(), "a message is in one place only", message);
+    if (message.unrecorded && Row.of(delivery.message()).equals(message.stored)) {
+      message.row = message.stored;
+    }
+    unless(
+        Row.of(delivery.message()).equals(message.row),
+        "what is sent is what is known",
+        delivery.message() + " but " + message);
+    unless(isWhatWasAccepted(delivery, message), "an attempt sends what was accepted", delivery);
+    unless(
+        !leaving.contains(message.subscription) && subscriptions.containsKey(message.subscription),
+        "nothing is sent for a subscription that has ended",
+        message);
+    unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
+
+    message.probe = false;
+    if (message.byHand) {
+      message.byHand = false;
+      unless(endpoint.state != State.FROZEN, "nothing is tried while frozen", endpoint);
+    } else if (endpoint.isEnabled()) {
+      sendsToEnabled(message, now);
+    } else {
+      sendsProbe(message, now);
+    }
+    message.sendingSince = now;
+    message.unproven = !endpoint.proven;
+    endpoint.pending.remove(message.id);
+    endpoint.inFlight++;
+    if (endpoint.inFlight >= endpoint.limit) {
+      endpoint.fullAt = now;
+    }
+    obstacles.sends(message.unproven, size(message), now);
+    counts.attempts++;
+    timeliness.checkPlaces();
+  }
+
+  private boolean isWhatWasAccepted(Delivery delivery, MessageModel message) {
+    return delivery.event().id() == message.event
+        && delivery.message().event() == message.event
+        && delivery.subscription().id() == message.subscription
+        && delivery.message().endpoint() == message.endpoint.id
+        && delivery.url().equals(message.endpoint.url)
+        && events.getOrDefault(message.event, -1L) == number(delivery.event());
+  }
+
+  private void sendsToEnabled(MessageModel message, Instant now) {
+    EndpointModel endpoint = message.endpoint;
+    unless(
+        endpoint.inFlight < endpoint.limit,
+        "no more in flight to an endpoint than slow start and its limit allow",
+        message + "; " + endpoint);
+    if (!message.unrecorded) {
+      unless(
+          !message.allowedSince(contract).isAfter(now),
+          "no attempt runs before its slot but as a probe, in recovery or by hand",
+          message + "; " + endpoint);
+      timeliness.checkNotLate(message, now);
+      checkOrder(message, now);
+    }
+    timeliness.taken(message, now);
+  }
+
+  private void checkOrder(MessageModel message, Instant now) {
+    EndpointModel endpoint = message.endpoint;
+    if (message.row.status() == Status.PENDING) {
+      for (MessageModel older : endpoint.pending.headMap(message.id).values()) {
+        unless(
+            older.unrecorded
+                || hasEnded(older.subscription)
+                || !older.knownSince.isAfter(endpoint.closedUntil),
+            "first attempts to one endpoint start in the order of acceptance",
+            message + " before " + older);
+      }
+      return;
+    }
+    Instant due = message.row.due();
+    boolean slotHasCome = due != null && !due.isAfter(now);
+    if (slotHasCome || message.knownSince.isAfter(endpoint.since)) {
+      return;
+    }
+    counts.recoveries++;
+    boolean inOrder =
+        message.row.attempts() > endpoint.recoveredAttempts
+            || (message.row.attempts() == endpoint.recoveredAttempts
+                && message.id > endpoint.recoveredId);
+    unless(
+        inOrder,
+        "recovery begins with the fewest attempts, then the oldest",
+        message + " after " + endpoint.recoveredAttempts + " attempts, " + endpoint.recoveredId);
+    endpoint.recoveredAttempts = message.row.attempts();
+    endpoint.recoveredId = message.id;
+  }
+
+  private void sendsProbe(MessageModel message, Instant now) {
+    EndpointModel endpoint = message.endpoint;
+    unless(
+        endpoint.isProbed(), "nothing is tried while frozen or disabled by hand", endpoint);
+    unless(!endpoint.probing, "at most one probe is in flight", endpoint);
+    Instant next = endpoint.nextProbeAt;
+    unless(
+        next != null && !next.isAfter(now), "a probe comes when its time has come", endpoint);
+    Instant alone = message.row.notBefore();
+    unless(
+        message.unrecorded || alone == null || !alone.isAfter(now),
+        "a probe leaves alone what Retry-After protects",
+        message);
+    unless(
+        message.row.status() != Status.PENDING,
+        "a probe tries what is parked or waits",
+        message);
+    message.probe = true;
+    endpoint.probing = true;
+    counts.probes++;
+  }
+
+  /** An attempt has ended, and the engine is told. */
+  public void ended(long id, Instant startedAt, Outcome outcome, Instant now) {
+    MessageModel message = message(id);
+    EndpointModel endpoint = message.endpoint;
+    obstacles.sent(message.unproven, size(message), now);
+    if (endpoint.inFlight >= endpoint.limit) {
+      endpoint.fullAt = now;
+    }
+    endpoint.inFlight--;
+    message.sendingSince = null;
+    message.decision =
+        switch (outcome) {
+          case Outcome.Success _ -> {
+            unless(
+                !message.taken || message.mayRepeat,
+                "no message is delivered twice unless the record of the first time was lost",
+                message);
+            counts.repeated += message.taken ? 1 : 0;
+            message.taken = true;
+            yield new Decision.Deliver();
+          }
+          case Outcome.Failure failure ->
+              message
+                  .row
+                  .afterFailure(contract, startedAt, failure, now)
+                  .<Decision>map(Decision.Retry::new)
+                  .orElseGet(Decision.Exhaust::new);
+        };
+    if (message.decision instanceof Decision.Retry retry) {
+      message.row = retry.row();
+    }
+    if (message.probe) {
+      endpoint.probing = false;
+    }
+    State before = endpoint.state;
+    endpoint.ended(startedAt, outcome, message.probe, now);
+    if (before != endpoint.state) {
+      counts.stateChanges++;
+    }
+    message.probe = false;
+  }
+
+  /** The engine tells people that an endpoint's state has changed. */
+  public void stateChanged(Endpoint endpoint) {
+    unless(
+        endpoint(endpoint.id()).unrecorded.stream().anyMatch(isSameChange(endpoint.health())),
+        "every change of state is right by section 4",
+        endpoint + " but " + endpoint(endpoint.id()));
+  }
+
+  private static java.util.function.Predicate<Health> isSameChange(Health health) {
+    return other ->
+        other.state() == health.state()
+            && other.reason() == health.reason()
+            && other.since().equals(health.since());
+  }
+
+  // The store.
+
+  /** The engine hands a batch to the store. */
+  public void commits(Batch batch, Instant now) {
+    Map<Long, List<Health>> changes = new HashMap<>();
+    for (Write write : batch.writes()) {
+      switch (write) {
+        case Write.Accept accept -> accept.events().forEach(this::checkAccepted);
+        case Write.Deliver deliver ->
+            unless(
+                message(deliver.message().id()).decision instanceof Decision.Deliver,
+                "what is recorded as delivered was delivered",
+                deliver);
+        case Write.Retry retry -> {
+          MessageModel message = message(retry.message().id());
+          unless(
+              message.decision instanceof Decision.Retry decided
+                  && decided.row().equals(Row.of(retry.message())),
+              "after a failure a message waits for its next slot",
+              retry.message() + " but " + message + ", " + message.decision);
+          checkAttempt(retry.attempt().number(), message);
+        }
+        case Write.Park park -> checkParked(park.message(), now);
+        case Write.Drop drop -> checkDropped(drop, now);
+        case Write.ChangeState change ->
+            changes
+                .computeIfAbsent(change.endpoint().id(), _ -> new ArrayList<>())
+                .add(change.endpoint().health());
+        case Write.Unsubscribe unsubscribe ->
+            unless(
+                leaving.contains(unsubscribe.subscription().id()),
+                "a subscription ends when somebody asks for it",
+                unsubscribe);
+        case Write.Subscribe _, Write.Forget _ -> {}
+      }
+    }
+    for (Endpoint endpoint : batch.endpoints()) {
+      EndpointModel known = endpoints.get(endpoint.id());
+      if (known != null) {
+        unless(
+            known.health().equals(endpoint.health()),
+            "an endpoint's counts and state are right by section 4",
+            endpoint.health() + " but " + known);
+      }
+    }
+    changes.forEach(
+        (id, healths) -> {
+          for (Health health : healths) {
+            unless(
+                endpoint(id).unrecorded.stream().anyMatch(isSameChange(health)),
+                "every change of state is right by section 4",
+                health + " but " + endpoint(id));
+          }
+        });
+  }
+
+  private static void checkAttempt(int number, MessageModel message) {
+    unless(
+        message.unrecorded || number == message.row.attempts(),
+        "attempts are counted",
+        message + ", attempt " + number);
+  }
+
+  private void checkAccepted(Write.AcceptedEvent accepted) {
+    Submitted expected = submitted.get(number(accepted.event()));
+    if (expected == null) {
+      throw new Violation("only what was submitted is kept", accepted.event().toString());
+    }
+    Set<Long> wantedBy = new HashSet<>();
+    for (Message message : accepted.messages()) {
+      wantedBy.add(message.subscription());
+      Row row =
+          expected.states().get(message.endpoint()) == State.ENABLED
+              ? Row.PENDING
+              : Row.PENDING.parked(contract, expected.at());
+      unless(
+          Row.of(message).equals(row),
+          "an accepted message is pending, or parked when its endpoint takes none",
+          message + " but " + row);
+    }
+    unless(
+        wantedBy.equals(expected.wantedBy()) && accepted.messages().size() == wantedBy.size(),
+        "an event has a message for each subscription that wants it",
+        accepted + " but " + expected);
+  }
+
+  private void checkParked(Message parked, Instant now) {
+    MessageModel message = message(parked.id());
+    EndpointModel endpoint = message.endpoint;
+    unless(message.isIdle(), "a message is in one place only", message);
+    Instant at = parked.base() == null ? now : parked.base();
+    unless(
+        message.unrecorded || Row.of(parked).equals(message.row.parked(contract, at)),
+        "a parked message keeps what it has",
+        parked + " but " + message);
+    Instant due = message.row.due() == null ? message.knownSince : message.row.due();
+    Instant closed = endpoint.isEnabled() ? endpoint.closedUntil : now;
+    unless(
+        message.unrecorded || (!due.isAfter(now) && !closed.isBefore(due)),
+        "a message is parked when its slot has come and its endpoint takes none",
+        message + "; " + endpoint + " closed until " + closed);
+    unless(
+        !at.isAfter(now) && (message.row.base() != null || !at.isBefore(message.knownSince)),
+        "the base of a message parked before its first attempt is when that happened",
+        parked);
+  }
+
+  private void checkDropped(Write.Drop drop, Instant now) {
+    MessageModel message = message(drop.message().id());
+    unless(message.sendingSince == null, "a message is in one place only", message);
+    boolean right =
+        switch (drop.reason()) {
+          case UNSUBSCRIBED ->
+              hasEnded(message.subscription) && !(message.decision instanceof Decision.Deliver);
+          case EXHAUSTED -> message.decision instanceof Decision.Exhaust;
+          case EXPIRED -> message.decision == null && mayExpire(message, now);
+        };
+    unless(
+        right,
+        "a message is dropped for the right reason",
+        drop + " but " + message + "; " + message.endpoint + "; " + message.decision);
+  }
+
+  private boolean mayExpire(MessageModel message, Instant now) {
+    Instant base = message.row.base();
+    if (base == null) {
+      return false;
+    }
+    Instant deadline = contract.deadline(base);
+    Instant closed = message.endpoint.isEnabled() ? message.endpoint.closedUntil : now;
+    return message.unrecorded || (!deadline.isAfter(now) && !closed.isBefore(deadline));
+  }
+
+  private boolean hasEnded(long subscription) {
+    return leaving.contains(subscription) || !subscriptions.containsKey(subscription);
+  }
+
+  /** A batch is on disk, whether the engine hears of it or not. */
+  public void stored(Batch batch, Written written, Instant now) {
+    int accepts = 0;
+    for (Write write : batch.writes()) {
+      switch (write) {
+        case Write.Accept accept -> keep(accept, written.accepts().get(accepts++), now);
+        case Write.Deliver deliver -> {
+          finish(deliver.message().id());
+          counts.delivered++;
+        }
+        case Write.Retry retry -> message(retry.message().id()).stored = Row.of(retry.message());
+        case Write.Park park -> park(message(park.message().id()), park.message());
+        case Write.Drop drop -> {
+          finish(drop.message().id());
+          counts.exhausted += drop.reason() == DropReason.EXHAUSTED ? 1 : 0;
+          counts.expired += drop.reason() == DropReason.EXPIRED ? 1 : 0;
+          counts.unsubscribed += drop.reason() == DropReason.UNSUBSCRIBED ? 1 : 0;
+        }
+        case Write.Subscribe subscribe -> {
+          Endpoint made = subscribe.newEndpoint();
+          if (made != null) {
+            endpoints.putIfAbsent(made.id(), new EndpointModel(contract, made));
+          }
+          storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+        }
+        case Write.Unsubscribe unsubscribe -> {
+          storedSubscriptions.remove(unsubscribe.subscription().id());
+          storedEnded.add(unsubscribe.subscription().id());
+        }
+        case Write.Forget forget -> {
+          unless(
+              open.values().stream().noneMatch(m -> m.subscription == forget.subscription()),
+              "an ended subscription is forgotten when nothing of it is left",
+              forget);
+          storedEnded.remove(forget.subscription());
+          ended.remove(forget.subscription());
+        }
+        case Write.ChangeState change ->
+            endpoint(change.endpoint().id())
+                .unrecorded
+                .removeIf(isSameChange(change.endpoint().health()));
+      }
+    }
+    for (Endpoint endpoint : batch.endpoints()) {
+      EndpointModel known = endpoint(endpoint.id());
+      Health before = known.stored;
+      known.stored = endpoint.health();
+      unless(
+          before.since().equals(known.stored.since())
+              || known.unrecorded.stream().noneMatch(isSameChange(known.stored)),
+          "each change of state is recorded",
+          known);
+    }
+  }
+
+  private void keep(Write.Accept accept, AcceptResult result, Instant now) {
+    if (!(result instanceof AcceptResult.Kept kept)) {
+      return;
+    }
+    for (int i = 0; i < accept.events().size(); i++) {
+      Write.AcceptedEvent accepted = accept.events().get(i);
+      Receipt receipt = kept.receipts().get(i);
+      submitted.remove(number(accepted.event()));
+      if (receipt.repeat()) {
+        continue;
+      }
+      Long before = events.put(accepted.event().id(), number(accepted.event()));
+      unless(before == null, "ids are given once", accepted.event());
+      counts.accepted++;
+      for (Message made : accepted.messages()) {
+        MessageModel message =
+            new MessageModel(
+                made.id(),
+                made.event(),
+                made.subscription(),
+                endpoint(made.endpoint()),
+                Row.of(made),
+                now);
+        unless(open.put(made.id(), message) == null, "ids are given once", made);
+        sizes.put(made.id(), made.size());
+        if (made.status() == Status.PENDING) {
+          message.endpoint.pending.put(message.id, message);
+        }
+      }
+    }
+  }
+
+  private static void park(MessageModel message, Message parked) {
+    message.stored = Row.of(parked);
+    message.row = message.stored;
+    message.endpoint.pending.remove(message.id);
+  }
+
+  private void finish(long id) {
+    MessageModel message = message(id);
+    message.endpoint.pending.remove(id);
+    open.remove(id);
+    sizes.remove(id);
+  }
+
+  /** The engine hears that a batch is on disk. */
+  public void landed(Batch batch, Instant now) {
+    for (Write write : batch.writes()) {
+      switch (write) {
+        case Write.Accept accept -> {
+          for (Write.AcceptedEvent accepted : accept.events()) {
+            accepted.messages().forEach(message -> known(message.id(), now));
+          }
+        }
+        case Write.Retry retry -> known(retry.message().id(), now);
+        case Write.Park park -> known(park.message().id(), now);
+        case Write.Subscribe subscribe ->
+            subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+        case Write.Unsubscribe unsubscribe -> {
+          subscriptions.remove(unsubscribe.subscription().id());
+          leaving.remove(unsubscribe.subscription().id());
+          ended.put(unsubscribe.subscription().id(), now);
+        }
+        case Write.Deliver _, Write.Drop _, Write.Forget _, Write.ChangeState _ -> {}
+      }
+    }
+  }
+
+  private void known(long id, Instant now) {
+    MessageModel message = open.get(id);
+    if (message != null) {
+      message.decision = null;
+      message.unrecorded = false;
+      message.knownSince = now;
+    }
+  }
+
+  /** The engine hears that a batch is not on disk. */
+  public void failed(Batch batch, StoreException.Kind kind) {
+    List<Write> writes =
+        batch.writes().stream().filter(write -> !(write instanceof Write.ChangeState)).toList();
+    if (kind != StoreException.Kind.REFUSED || writes.size() != 1) {
+      return;
+    }
+    counts.refusedWrites++;
+    switch (writes.getFirst()) {
+      case Write.Deliver deliver -> unrecorded(deliver.message());
+      case Write.Retry retry -> unrecorded(retry.message());
+      case Write.Park park -> unrecorded(park.message());
+      case Write.Drop drop -> unrecorded(drop.message());
+      case Write.Accept _,
+          Write.Subscribe _,
+          Write.Unsubscribe _,
+          Write.Forget _,
+          Write.ChangeState _ -> {}
+    }
+  }
+
+  private void unrecorded(Message as) {
+    MessageModel message = message(as.id());
+    message.unrecorded = true;
+    message.mayRepeat = true;
+    message.decision = null;
+    message.row = Row.of(as);
+    message.endpoint.pending.remove(message.id);
+  }
+
+  // The process.
+
+  /** The process has died, and starts from what is on disk. */
+  public void starts(Instant now) {
+    submitted.clear();
+    leaving.clear();
+    subscriptions.clear();
+    subscriptions.putAll(storedSubscriptions);
+    ended.clear();
+    storedEnded.forEach(id -> ended.put(id, now));
+    Set<EndpointModel> recovering = new HashSet<>();
+    endpoints.values().forEach(endpoint -> endpoint.pending.clear());
+    for (MessageModel message : open.values()) {
+      message.forget(now);
+      EndpointModel endpoint = message.endpoint;
+      switch (message.row.status()) {
+        case PENDING -> endpoint.pending.put(message.id, message);
+        case PARKED -> recovering.add(endpoint);
+        case WAITING -> {
+          if (endpoint.stored.reason() != Health.Reason.CREATED) {
+            recovering.add(endpoint);
+          }
+        }
+      }
+    }
+    for (EndpointModel endpoint : endpoints.values()) {
+      endpoint.restart(recovering.contains(endpoint));
+    }
+    obstacles.starts(now);
+    timeliness.starts();
+  }
+
+  /** The process has ended as it was asked to: nothing is left to chance. */
+  public void stopped() {
+    for (MessageModel message : open.values()) {
+      unless(
+          message.isIdle() || message.unrecorded,
+          "a process that was asked to end lets everything under way end and be recorded",
+          message);
+    }
+    for (EndpointModel endpoint : endpoints.values()) {
+      unless(
+          endpoint.health().equals(endpoint.stored),
+          "a process that was asked to end records every count",
+          endpoint + " but " + endpoint.stored);
+    }
+  }
+
+  /** Looks whether anything should have happened that has not. */
+  public void checkNothingIsLate(Instant now) {
+    timeliness.check(endpoints.values(), open.values(), this::endedSince, now);
+  }
+
+  private Optional<Instant> endedSince(MessageModel message) {
+    return Optional.ofNullable(ended.get(message.subscription));
+  }
+
+  /** Whether the engine counts what there is. */
+  public void checkCounts(Unfinished counted) {
+    int pending = 0;
+    int waiting = 0;
+    int parked = 0;
+    for (MessageModel message : open.values()) {
+      switch (message.stored.status()) {
+        case PENDING -> pending++;
+        case WAITING -> waiting++;
+        case PARKED -> parked++;
+      }
+    }
+    unless(
+        counted.equals(new Unfinished(pending, waiting, parked)),
+        "the engine counts what there is",
+        counted + " but " + pending + ", " + waiting + ", " + parked);
+  }
+
+  public int unfinished() {
+    return open.size();
+  }
+
+  /** All ids of unfinished messages. */
+  public Collection<Long> unfinishedIds() {
+    return open.keySet();
+  }
+
+  /** Whether nothing is left to be done. */
+  public boolean isAtRest() {
+    return open.isEmpty() && ended.isEmpty();
+  }
+
+  /** At the end of time nothing is unfinished. */
+  public void checkNothingIsLeft() {
+    unless(open.isEmpty(), "every accepted message ends delivered or dropped", open.values());
+    unless(ended.isEmpty(), "an ended subscription is forgotten in the end", ended.keySet());
+    for (EndpointModel endpoint : endpoints.values()) {
+      unless(
+          endpoint.unrecorded.isEmpty() && endpoint.health().equals(endpoint.stored),
+          "what is known of an endpoint is on disk in the end",
+          endpoint + " but " + endpoint.stored + ", not recorded " + endpoint.unrecorded);
+    }
+  }
+
+  private MessageModel message(long id) {
+    MessageModel message = open.get(id);
+    if (message == null) {
+      throw new Violation("only an unfinished message is dealt with", "message " + id);
+    }
+    return message;
+  }
+
+  private EndpointModel endpoint(long id) {
+    EndpointModel endpoint = endpoints.get(id);
+    if (endpoint == null) {
+      throw new Violation("only a stored endpoint is dealt with", "endpoint " + id);
+    }
+    return endpoint;
+  }
+
+  private int size(MessageModel message) {
+    return sizes.getOrDefault(message.id, 0);
+  }
+
+  /** The number that the simulation put into an event's data. */
+  private static long number(Event event) {
+    return Long.parseLong(new String(event.data(), UTF_8).strip());
+  }
+}

@@ -1,0 +1,72 @@
+package dev.holdfast.proof.simulation;
+
+import dev.holdfast.core.path.Request.Operation;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that the world does at its time. What an action is about is named by a number that is
+ * taken modulo what there is, so that an action means something whatever happened before it.
+ */
+sealed interface Action {
+
+  Instant at();
+
+  record Subscribe(Instant at, int endpoint, String type, @Nullable String subject)
+      implements Action {}
+
+  record Unsubscribe(Instant at, int which) implements Action {}
+
+  /**
+   * Events are sent in one request.
+   *
+   * @param callerId a number for an id that the caller gives; other events may have the same
+   * @param poison the store cannot keep it
+   */
+  record Submit(
+      Instant at,
+      String type,
+      @Nullable String subject,
+      int events,
+      int padding,
+      int callerId,
+      boolean poison)
+      implements Action {
+    static final int NO_ID = -1;
+  }
+
+  record Operate(Instant at, int endpoint, Operation operation) implements Action {}
+
+  record RetryByHand(Instant at, int which) implements Action {}
+
+  /** A receiver behaves so from now on. */
+  record Behave(Instant at, int endpoint, Behaviour behaviour) implements Action {}
+
+  /**
+   * The process dies.
+   *
+   * @param effects how many more things it does before
+   * @param down until it is started again
+   */
+  record Crash(Instant at, int effects, Duration down) implements Action {}
+
+  /** The process is asked to end, and started again. */
+  record Stop(Instant at, Duration down) implements Action {}
+
+  /** The disk is full for a time. */
+  record FillDisk(Instant at, Duration time) implements Action {}
+
+  /** One in {@code oneIn} messages cannot be written about for a time. */
+  record Poison(Instant at, Duration time, int oneIn) implements Action {}
+
+  /** The next commit's answer never comes: nobody knows whether it is on disk. */
+  record LoseCommit(Instant at, boolean written, Duration down) implements Action {}
+
+  /** Commits, or reads, take up to so long for a time. */
+  record SlowStore(Instant at, Duration time, Duration commits, Duration reads)
+      implements Action {}
+
+  /** One in {@code oneIn} reads fails for a time. */
+  record FailReads(Instant at, Duration time, int oneIn) implements Action {}
+}

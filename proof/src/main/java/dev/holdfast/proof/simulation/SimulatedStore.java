@@ -1,0 +1,345 @@
+package dev.holdfast.proof.simulation;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.Store;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Written;
+import dev.holdfast.core.port.Written.AcceptResult;
+import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.proof.model.Violation;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is on the simulated disk. It keeps what the port promises, in sorted maps, and forgets what
+ * is finished. The faults are the simulation's.
+ */
+final class SimulatedStore implements Store {
+  private static final Comparator<Message> BY_DUE =
+      Comparator.comparing((Message message) -> Objects.requireNonNull(message.due()))
+          .thenComparingLong(Message::id);
+  private static final Comparator<Message> BY_ATTEMPTS =
+      Comparator.comparingInt(Message::attempts).thenComparingLong(Message::id);
+
+  private final int backlogRows;
+  private final Map<Long, Kept> events = new HashMap<>();
+  private final Map<String, Known> callerIds = new HashMap<>();
+  private final Map<Long, Message> open = new HashMap<>();
+  private final TreeSet<Message> due = new TreeSet<>(BY_DUE);
+  private final Map<Long, Shelf> shelves = new HashMap<>();
+  private final Map<Long, TreeMap<Long, Message>> bySubscription = new HashMap<>();
+  private final Map<Long, Endpoint> endpoints = new TreeMap<>();
+  private final Map<Long, Subscription> subscriptions = new TreeMap<>();
+  private final Map<Long, Subscription> ended = new TreeMap<>();
+  private long highestId;
+
+  /**
+   * An empty store.
+   *
+   * @param backlogRows how many messages one read of a backlog looks at
+   */
+  SimulatedStore(int backlogRows) {
+    this.backlogRows = backlogRows;
+  }
+
+  /** An event and how many of its messages are unfinished. */
+  private static final class Kept {
+    final Event event;
+    int unfinished;
+
+    Kept(Event event, int unfinished) {
+      this.event = event;
+      this.unfinished = unfinished;
+    }
+  }
+
+  private record Known(Event event, Receipt receipt) {}
+
+  /** The unfinished messages of an endpoint. */
+  private static final class Shelf {
+    final TreeMap<Long, Message> pending = new TreeMap<>();
+    final TreeSet<Message> waiting = new TreeSet<>(BY_ATTEMPTS);
+    final TreeSet<Message> parked = new TreeSet<>(BY_ATTEMPTS);
+  }
+
+  private Shelf shelf(long endpoint) {
+    return shelves.computeIfAbsent(endpoint, _ -> new Shelf());
+  }
+
+  @Override
+  public Snapshot snapshot() {
+    Map<Long, Unfinished> unfinished = new HashMap<>();
+    shelves.forEach(
+        (endpoint, shelf) ->
+            unfinished.put(
+                endpoint,
+                new Unfinished(
+                    shelf.pending.size(), shelf.waiting.size(), shelf.parked.size())));
+    return new Snapshot(
+        List.copyOf(endpoints.values()),
+        List.copyOf(subscriptions.values()),
+        List.copyOf(ended.values()),
+        unfinished,
+        highestId);
+  }
+
+  @Override
+  public Written write(Batch batch) {
+    List<AcceptResult> accepts = new ArrayList<>();
+    for (Write write : batch.writes()) {
+      switch (write) {
+        case Write.Accept accept -> accepts.add(accept(accept));
+        case Write.Deliver deliver -> finish(deliver.message());
+        case Write.Drop drop -> finish(drop.message());
+        case Write.Retry retry -> replace(retry.message());
+        case Write.Park park -> replace(park.message());
+        case Write.Subscribe subscribe -> {
+          Endpoint made = subscribe.newEndpoint();
+          if (made != null) {
+            endpoints.putIfAbsent(made.id(), made);
+            highestId = Math.max(highestId, made.id());
+          }
+          subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+          highestId = Math.max(highestId, subscribe.subscription().id());
+        }
+        case Write.Unsubscribe unsubscribe -> {
+          subscriptions.remove(unsubscribe.subscription().id());
+          ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
+        }
+        case Write.Forget forget -> ended.remove(forget.subscription());
+        case Write.ChangeState _ -> {}
+      }
+    }
+    for (Endpoint endpoint : batch.endpoints()) {
+      endpoints.put(endpoint.id(), endpoint);
+    }
+    return new Written(accepts);
+  }
+
+  private AcceptResult accept(Write.Accept accept) {
+    List<Receipt> receipts = new ArrayList<>();
+    for (int i = 0; i < accept.events().size(); i++) {
+      Event event = accept.events().get(i).event();
+      Known known = event.callerId() == null ? null : callerIds.get(event.callerId());
+      if (known != null && !hasSameContent(known.event(), event)) {
+        return new AcceptResult.Conflict(i);
+      }
+    }
+    for (Write.AcceptedEvent accepted : accept.events()) {
+      receipts.add(keep(accepted));
+    }
+    return new AcceptResult.Kept(receipts);
+  }
+
+  private Receipt keep(Write.AcceptedEvent accepted) {
+    Event event = accepted.event();
+    Known known = event.callerId() == null ? null : callerIds.get(event.callerId());
+    if (known != null) {
+      Receipt first = known.receipt();
+      return new Receipt(first.event(), first.publicId(), first.messages(), true);
+    }
+    Receipt receipt =
+        new Receipt(event.id(), event.publicId(), accepted.messages().size(), false);
+    if (event.callerId() != null) {
+      callerIds.put(event.callerId(), new Known(event, receipt));
+    }
+    highestId = Math.max(highestId, event.id());
+    if (!accepted.messages().isEmpty()) {
+      events.put(event.id(), new Kept(event, accepted.messages().size()));
+    }
+    for (Message message : accepted.messages()) {
+      highestId = Math.max(highestId, message.id());
+      add(message);
+    }
+    return receipt;
+  }
+
+  private static boolean hasSameContent(Event one, Event other) {
+    return one.type().equals(other.type())
+        && Objects.equals(one.subject(), other.subject())
+        && Arrays.equals(one.data(), other.data());
+  }
+
+  private void add(Message message) {
+    open.put(message.id(), message);
+    bySubscription
+        .computeIfAbsent(message.subscription(), _ -> new TreeMap<>())
+        .put(message.id(), message);
+    if (message.due() != null) {
+      due.add(message);
+    }
+    switch (message.status()) {
+      case PENDING -> shelf(message.endpoint()).pending.put(message.id(), message);
+      case WAITING -> shelf(message.endpoint()).waiting.add(message);
+      case PARKED -> shelf(message.endpoint()).parked.add(message);
+    }
+  }
+
+  private Message remove(long id) {
+    Message message = open.remove(id);
+    if (message == null) {
+      throw new Violation("only what is unfinished is written about", "message " + id);
+    }
+    Map<Long, Message> ofSubscription = bySubscription.get(message.subscription());
+    if (ofSubscription != null) {
+      ofSubscription.remove(id);
+    }
+    if (message.due() != null) {
+      due.remove(message);
+    }
+    switch (message.status()) {
+      case PENDING -> shelf(message.endpoint()).pending.remove(id);
+      case WAITING -> shelf(message.endpoint()).waiting.remove(message);
+      case PARKED -> shelf(message.endpoint()).parked.remove(message);
+    }
+    return message;
+  }
+
+  private void replace(Message message) {
+    remove(message.id());
+    add(message);
+  }
+
+  private void finish(Message message) {
+    Message removed = remove(message.id());
+    Kept kept = Objects.requireNonNull(events.get(removed.event()));
+    kept.unfinished--;
+    if (kept.unfinished == 0) {
+      events.remove(removed.event());
+    }
+  }
+
+  @Override
+  public List<Message> due(DueCursor after, Instant through, int limit) {
+    Message from = at(after.due(), after.id());
+    return due.tailSet(from, false).stream()
+        .takeWhile(message -> !Objects.requireNonNull(message.due()).isAfter(through))
+        .limit(limit)
+        .toList();
+  }
+
+  private static Message at(Instant due, long id) {
+    return new Message(id, 0, 0, 0, Status.PARKED, 0, 0, due, due, null, null, 0);
+  }
+
+  @Override
+  public List<Message> pending(long endpoint, int limit) {
+    return shelf(endpoint).pending.values().stream().limit(limit).toList();
+  }
+
+  @Override
+  public Backlog backlog(
+      long endpoint, Instant triedBefore, BacklogCursor after, Instant now, int limit) {
+    Message from =
+        new Message(
+            after.id(),
+            0,
+            0,
+            0,
+            Status.PARKED,
+            after.attempts(),
+            0,
+            Instant.EPOCH,
+            Instant.EPOCH,
+            null,
+            null,
+            0);
+    TreeSet<Message> merged = new TreeSet<>(BY_ATTEMPTS);
+    Shelf shelf = shelf(endpoint);
+    shelf.waiting.tailSet(from, false).stream().limit(backlogRows).forEach(merged::add);
+    shelf.parked.tailSet(from, false).stream().limit(backlogRows).forEach(merged::add);
+    List<Message> found = new ArrayList<>();
+    int lookedAt = 0;
+    for (Message message : merged) {
+      if (isBacklog(message, triedBefore, now)) {
+        found.add(message);
+      }
+      lookedAt++;
+      if (found.size() == limit || lookedAt == backlogRows) {
+        return new Backlog(found, new BacklogCursor(message.attempts(), message.id()));
+      }
+    }
+    return new Backlog(found, null);
+  }
+
+  private static boolean isBacklog(Message message, Instant triedBefore, Instant now) {
+    if (message.status() == Status.PARKED) {
+      return true;
+    }
+    boolean slotHasCome = !Objects.requireNonNull(message.due()).isAfter(now);
+    boolean isRecovering =
+        message.lastAttemptAt() != null && message.lastAttemptAt().isBefore(triedBefore);
+    return isAllowed(message, now) && (slotHasCome || isRecovering);
+  }
+
+  private static boolean isAllowed(Message message, Instant now) {
+    return message.notBefore() == null || !message.notBefore().isAfter(now);
+  }
+
+  @Override
+  public Optional<Message> probe(long endpoint, Instant now) {
+    Predicate<Message> allowed = message -> isAllowed(message, now);
+    Optional<Message> parked = shelf(endpoint).parked.stream().filter(allowed).findFirst();
+    return parked.isPresent()
+        ? parked
+        : shelf(endpoint).waiting.stream().filter(allowed).findFirst();
+  }
+
+  @Override
+  public List<Message> ofSubscription(long endpoint, long subscription, int limit) {
+    return bySubscription.getOrDefault(subscription, new TreeMap<>()).values().stream()
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public Optional<Message> unfinished(long message) {
+    return Optional.ofNullable(open.get(message));
+  }
+
+  @Override
+  public List<Event> events(List<Long> ids) {
+    List<Event> found = new ArrayList<>();
+    for (long id : ids) {
+      Kept kept = events.get(id);
+      if (kept != null) {
+        found.add(kept.event);
+      }
+    }
+    return found;
+  }
+
+  /** Which endpoint stands at a place in the order of creation; absent when there is none. */
+  @Nullable Endpoint endpointAt(int place) {
+    return endpoints.isEmpty()
+        ? null
+        : List.copyOf(endpoints.values()).get(Math.floorMod(place, endpoints.size()));
+  }
+
+  @Nullable Subscription subscriptionAt(int place) {
+    return subscriptions.isEmpty()
+        ? null
+        : List.copyOf(subscriptions.values()).get(Math.floorMod(place, subscriptions.size()));
+  }
+
+  @Override
+  public void close() {}
+}
