@@ -6,14 +6,16 @@ import dev.holdfast.core.port.Store.DueCursor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.PriorityQueue;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Knows which messages are due soon.
  *
  * <p>All messages that are due up to {@code loadedThrough} are held here; later ones are rows in
- * the store and are loaded as the time comes near. So it does not matter how many wait.
+ * the store and are loaded as the time comes near. So it does not matter how many wait. When there
+ * are more than may be held, those that are due last are left to the store again.
  */
 final class RetryTimer {
   private static final int LOAD_AT_ONCE = 2_000;
@@ -21,8 +23,7 @@ final class RetryTimer {
   private final int most;
   private final Duration horizon;
   private final Loads loads;
-  private final PriorityQueue<Alarm> alarms = new PriorityQueue<>();
-  private int live;
+  private final TreeSet<Alarm> alarms = new TreeSet<>();
 
   private DueCursor loadedThrough = DueCursor.START;
   private @Nullable Instant loadingThrough;
@@ -34,7 +35,7 @@ final class RetryTimer {
     this.loads = loads;
   }
 
-  /** When to look at a message. It is void once the message is elsewhere. */
+  /** When to look at a message. */
   record Alarm(Instant at, long id, Held held) implements Comparable<Alarm> {
     @Override
     public int compareTo(Alarm other) {
@@ -42,15 +43,15 @@ final class RetryTimer {
       return byTime != 0 ? byTime : Long.compare(id, other.id);
     }
 
-    @SuppressWarnings("ReferenceEquality") // a later alarm of the same message may look the same
-    boolean isVoid() {
-      return held.alarm != this;
+    /** Whether the store knows the time too, so that a load would bring the message again. */
+    boolean isStored() {
+      return at.equals(held.message.due());
     }
   }
 
   /** Asks for what is due soon and is not here yet. */
   void load(Turn turn) {
-    if (loadingThrough != null || live >= most / 2 || !loads.hasRoom()) {
+    if (!mayLoad()) {
       return;
     }
     Instant through = turn.now().plus(horizon);
@@ -59,6 +60,13 @@ final class RetryTimer {
     }
     loadingThrough = through;
     loads.start(new Load.Due(loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
+  }
+
+  /** Many alarms put off a load, but not when something that only the store has is due earlier. */
+  private boolean mayLoad() {
+    return loadingThrough == null
+        && loads.hasRoom()
+        && (alarms.size() < most / 2 || loadedThrough.due().isBefore(alarms.last().at()));
   }
 
   /** Notes how far the timer is loaded now. */
@@ -85,11 +93,7 @@ final class RetryTimer {
     return order < 0 || (order == 0 && (loadingThrough != null || id <= loadedThrough.id()));
   }
 
-  boolean hasRoom() {
-    return live < most;
-  }
-
-  /** Lets a load bring again what is due then and later, because there is no room for it now. */
+  /** Lets a load bring again what is due then and later. */
   void rewind(Instant due, long id) {
     DueCursor before = new DueCursor(due, id - 1);
     if (loadingThrough != null && (rewindTo == null || due.isBefore(rewindTo.due()))) {
@@ -101,50 +105,54 @@ final class RetryTimer {
     }
   }
 
-  void add(Held held, Instant at) {
+  /** Takes a message in; what there is no room for then is let go. */
+  void add(Held held, Instant at, Consumer<Held> letGo) {
     Alarm alarm = new Alarm(at, held.message.id(), held);
     held.place = Held.Place.TIMER;
     held.alarm = alarm;
     alarms.add(alarm);
-    live++;
+    if (alarms.size() > most) {
+      leaveLast(letGo);
+    }
+  }
+
+  private void leaveLast(Consumer<Held> letGo) {
+    for (Alarm last : alarms.descendingSet()) {
+      if (last.isStored()) {
+        remove(last.held());
+        rewind(last.at(), last.id());
+        letGo.accept(last.held());
+        return;
+      }
+    }
   }
 
   /** Takes a message out, to be used elsewhere. */
   void remove(Held held) {
     if (held.alarm != null) {
+      alarms.remove(held.alarm);
       held.alarm = null;
-      live--;
     }
   }
 
   /** The next message that is due, taken out; absent when none is. */
   @Nullable Held poll(Instant now) {
-    dropVoid();
-    Alarm next = alarms.peek();
-    if (next == null || next.at().isAfter(now)) {
+    if (alarms.isEmpty() || alarms.first().at().isAfter(now)) {
       return null;
     }
-    alarms.remove();
-    remove(next.held());
-    return next.held();
-  }
-
-  private void dropVoid() {
-    for (Alarm next = alarms.peek(); next != null && next.isVoid(); next = alarms.peek()) {
-      alarms.remove();
-    }
+    Held next = alarms.first().held();
+    remove(next);
+    return next;
   }
 
   int size() {
-    return live;
+    return alarms.size();
   }
 
   /** When there is something to do here again; absent while a load is awaited. */
   @Nullable Instant nextWake() {
-    dropVoid();
-    Alarm next = alarms.peek();
-    Instant alarm = next == null ? null : next.at();
-    if (loadingThrough != null || live >= most / 2 || !loads.hasRoom()) {
+    Instant alarm = alarms.isEmpty() ? null : alarms.first().at();
+    if (!mayLoad()) {
       return alarm;
     }
     Instant reload = loadedThrough.due().minus(horizon.dividedBy(2));

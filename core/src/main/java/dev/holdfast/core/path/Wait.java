@@ -29,12 +29,9 @@ final class Wait {
     if (due == null) {
       throw new IllegalStateException("a message that waits has a due time: " + held.message.id());
     }
-    if (!timer.covers(due, held.message.id())) {
-      lanes.letGo(held);
-    } else if (timer.hasRoom()) {
-      timer.add(held, due);
+    if (timer.covers(due, held.message.id())) {
+      timer.add(held, due, lanes::letGo);
     } else {
-      timer.rewind(due, held.message.id());
       lanes.letGo(held);
     }
   }
@@ -65,7 +62,7 @@ final class Wait {
 
   /** Holds a message whose outcome could not be written, to try it again then. */
   void keepUntil(Held held, Instant at) {
-    timer.add(held, at);
+    timer.add(held, at, lanes::letGo);
   }
 
   boolean slotHasCome(Held held, Turn turn) {
@@ -92,7 +89,7 @@ final class Wait {
         lane.leaveBehind(message);
         continue;
       }
-      timer.add(lanes.hold(lane, message, Place.TIMER), message.due());
+      timer.add(lanes.hold(lane, message, Place.TIMER), message.due(), lanes::letGo);
     }
   }
 

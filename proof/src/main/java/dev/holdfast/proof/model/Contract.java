@@ -28,6 +28,22 @@ public record Contract(
   private static final List<Integer> SLOTS =
       List.of(0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1_023, 2_047);
 
+  /** With the numbers that Holdfast is shipped with. */
+  public static Contract shipped(int retries, int laneInFlight) {
+    return new Contract(
+        Duration.ofMillis(84_800),
+        retries,
+        100,
+        700_000,
+        1_000,
+        2_000,
+        Duration.ofHours(72),
+        50_000,
+        Duration.ofMinutes(10),
+        true,
+        laneInFlight);
+  }
+
   Instant slot(Instant base, int retry) {
     return base.plus(unit.multipliedBy(SLOTS.get(retry)));
   }

@@ -49,6 +49,10 @@ final class EndpointModel {
   int limit;
   boolean slowStart;
   boolean proven;
+
+  /** When it last proved itself after it had failed. */
+  Instant provenSince = Instant.MIN;
+
   boolean probing;
 
   /** The last moment at which it had as many attempts as it may. */
@@ -126,6 +130,9 @@ final class EndpointModel {
   /** An attempt has ended. */
   void ended(Instant startedAt, Outcome outcome, boolean wasProbe, Instant now) {
     boolean success = outcome instanceof Outcome.Success;
+    if (success && !proven) {
+      provenSince = now;
+    }
     proven = success;
     if (success) {
       successes++;

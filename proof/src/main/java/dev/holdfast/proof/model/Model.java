@@ -88,6 +88,29 @@ public final class Model {
     public long probes;
     public long recoveries;
     public long refusedWrites;
+    public long starts;
+    public long deaths;
+    public long failedCommits;
+    public long failedReads;
+
+    /** Adds those of another life. */
+    public void add(Counts other) {
+      accepted += other.accepted;
+      attempts += other.attempts;
+      delivered += other.delivered;
+      repeated += other.repeated;
+      exhausted += other.exhausted;
+      expired += other.expired;
+      unsubscribed += other.unsubscribed;
+      stateChanges += other.stateChanges;
+      probes += other.probes;
+      recoveries += other.recoveries;
+      refusedWrites += other.refusedWrites;
+      starts += other.starts;
+      deaths += other.deaths;
+      failedCommits += other.failedCommits;
+      failedReads += other.failedReads;
+    }
   }
 
   public Counts counts() {

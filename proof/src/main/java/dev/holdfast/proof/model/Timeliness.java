@@ -54,7 +54,10 @@ final class Timeliness {
     if (endpoint.inFlight >= endpoint.limit) {
       return;
     }
-    Instant free = Contract.later(obstacles.ofSending(endpoint.proven), endpoint.fullAt);
+    Instant free =
+        Contract.later(
+            Contract.later(obstacles.ofSending(endpoint.proven), endpoint.fullAt),
+            endpoint.provenSince);
     checkInTime(ready, free, allowed, now, "is tried", message);
   }
 

@@ -166,6 +166,7 @@ final class Simulation {
   private void start() {
     Contract contract = world.contract();
     incarnation++;
+    model.counts().starts++;
     stopping = false;
     effectsLeft = Integer.MAX_VALUE;
     inputs = new ArrayList<>();
@@ -193,6 +194,7 @@ final class Simulation {
   }
 
   private void die(String how) {
+    model.counts().deaths++;
     trace.line(now, () -> how);
     loop = null;
     incarnation++;
@@ -279,6 +281,7 @@ final class Simulation {
       case Input.CommitFailed failed -> {
         trace.line(now, () -> "commit failed " + failed.kind());
         obstacles.commitEnds(true, now);
+        model.counts().failedCommits++;
         model.failed(failed.batch(), failed.kind());
       }
       case Input.Loaded loaded -> {
@@ -293,8 +296,10 @@ final class Simulation {
         trace.line(now, () -> "read " + trace.named(loaded.load().toString()));
         obstacles.readEnds(now);
       }
-      case Input.LoadFailed failed ->
-          trace.line(now, () -> "read failed " + trace.named(failed.load().toString()));
+      case Input.LoadFailed failed -> {
+        trace.line(now, () -> "read failed " + trace.named(failed.load().toString()));
+        model.counts().failedReads++;
+      }
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
     }
   }

@@ -84,18 +84,7 @@ final class WorldMaker {
     boolean asShipped = random.nextInt(5) == 0;
     int lane = random.nextInt(3) == 0 ? random.nextInt(1, 5) : 32;
     return asShipped
-        ? new Contract(
-            UNIT,
-            retries,
-            100,
-            700_000,
-            1_000,
-            2_000,
-            Duration.ofHours(72),
-            50_000,
-            Duration.ofMinutes(10),
-            true,
-            lane)
+        ? Contract.shipped(retries, lane)
         : new Contract(
             UNIT,
             retries,

@@ -1,0 +1,210 @@
+package dev.holdfast.proof.simulation;
+
+import dev.holdfast.proof.model.Violation;
+import dev.holdfast.proof.simulation.Simulation.Result;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The simulation's command. */
+@Command(
+    name = "simulate",
+    sortOptions = false,
+    description =
+        "Lets the engine live through made-up worlds full of trouble, each made from its seed, and"
+            + " checks everything it does against a model of the contract. Needs no network and no"
+            + " disk.",
+    footer = {
+      "",
+      "Examples:",
+      "  ./holdfast simulate                      1,000 new worlds",
+      "  ./holdfast simulate --seeds 10000        more of them",
+      "  ./holdfast simulate --seed 42            one world, with its trace",
+      "  ./holdfast simulate --week               a week, 1,000 endpoints, an event a second",
+      "  ./holdfast simulate --mutants            whether it would find bugs",
+      "",
+      "Exit codes: 0 the contract was kept, 1 it was broken (with --mutants: a bug was not found),",
+      "2 wrong usage."
+    })
+public final class Simulate implements Callable<Integer> {
+  private static final int MOST_FAILURES = 5;
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--seeds",
+      paramLabel = "N",
+      description = "how many worlds (default: ${DEFAULT-VALUE})")
+  private long seeds = 1_000;
+
+  @Option(
+      names = "--from",
+      paramLabel = "SEED",
+      description = "the first seed; the others follow it (default: a new one each time)")
+  private @Nullable Long from;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "worlds at the same time (default: one for each processor)")
+  private int threads = Runtime.getRuntime().availableProcessors();
+
+  @Option(names = "--seed", paramLabel = "SEED", description = "run this world, and print its trace")
+  private @Nullable Long seed;
+
+  @Option(
+      names = "--keep",
+      paramLabel = "N,…",
+      split = ",",
+      description = "with --seed: leave out all actions of the world but these")
+  private @Nullable List<Integer> keep;
+
+  @Option(
+      names = "--week",
+      description = "run a week with 1,000 endpoints and an event a second")
+  private boolean week;
+
+  @Option(
+      names = "--mutants",
+      description = "put known bugs into the engine, one at a time, and count the worlds that each"
+          + " needs to be found")
+  private boolean mutants;
+
+  private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+  /** For picocli. */
+  public Simulate() {}
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (seeds < 1 || threads < 1) {
+      throw wrong("--seeds and --threads have to be at least 1.");
+    }
+    if (keep != null && seed == null) {
+      throw wrong("--keep says what is left of one world: give its --seed too.");
+    }
+    if (seed != null) {
+      return replay(WorldMaker.make(seed));
+    }
+    if (week) {
+      return liveThroughAWeek();
+    }
+    return mutants ? findMutants() : search();
+  }
+
+  private ParameterException wrong(String message) {
+    CommandSpec known = spec;
+    if (known == null) {
+      throw new IllegalStateException(message);
+    }
+    return new ParameterException(known.commandLine(), message);
+  }
+
+  private int search() throws InterruptedException {
+    long first = from != null ? from : ThreadLocalRandom.current().nextLong(1_000_000_000_000L);
+    out.printf("Seeds %d to %d.%n", first, first + seeds - 1);
+    ProgressBar bar = new ProgressBar(seeds, "worlds");
+    Campaign campaign = new Campaign(MOST_FAILURES);
+    long started = System.nanoTime();
+    campaign.run(first, seeds, threads, bar::show);
+    Duration took = Duration.ofNanos(System.nanoTime() - started);
+    bar.end();
+    out.println(campaign.totals().describe(took));
+    List<Result> failures = campaign.failures();
+    if (failures.isEmpty()) {
+      return 0;
+    }
+    out.println();
+    failures.forEach(failure -> out.println("FAILED seed " + failure.world().seed() + ": "
+        + rule(failure)));
+    out.println();
+    explain(failures.getFirst().world(), rule(failures.getFirst()));
+    return 1;
+  }
+
+  private static String rule(Result failure) {
+    return Optional.ofNullable(failure.violation()).map(Violation::rule).orElse("");
+  }
+
+  /** Prints the shortest trace that shows the failure, and how to see it again. */
+  private void explain(World failing, String rule) {
+    out.println("Looking for a shorter world that fails in the same way…");
+    World shortest = Shrinker.shrink(failing, rule);
+    Result result = Simulation.run(shortest, Trace.on());
+    out.print(result.trace());
+    out.println();
+    out.printf(
+        "%d of its %d actions are enough. To see this again:%n  ./holdfast simulate --seed %d"
+            + " --keep %s%n",
+        shortest.script().size(),
+        failing.script().size(),
+        failing.seed(),
+        kept(failing, shortest));
+  }
+
+  private static String kept(World whole, World shortest) {
+    List<Integer> places = new ArrayList<>();
+    int from = 0;
+    for (Action action : shortest.script()) {
+      while (!whole.script().get(from).equals(action)) {
+        from++;
+      }
+      places.add(from++);
+    }
+    return places.stream().map(String::valueOf).collect(Collectors.joining(","));
+  }
+
+  private int replay(World whole) {
+    World world = keep == null ? whole : whole.with(chosen(whole, keep));
+    Result result = Simulation.run(world, Trace.on());
+    out.print(result.trace());
+    if (result.violation() == null) {
+      out.printf("Seed %d keeps the contract.%n", world.seed());
+      return 0;
+    }
+    return 1;
+  }
+
+  private List<Action> chosen(World world, List<Integer> places) {
+    List<Action> chosen = new ArrayList<>();
+    for (int place : places) {
+      if (place < 0 || place >= world.script().size()) {
+        throw wrong(
+            "--keep: this world's actions have the numbers 0 to "
+                + (world.script().size() - 1) + ", not " + place + ".");
+      }
+      chosen.add(world.script().get(place));
+    }
+    return chosen;
+  }
+
+  private int liveThroughAWeek() {
+    out.println("A week of 1,000 endpoints, with an event a second.");
+    long started = System.nanoTime();
+    Result result = Simulation.run(Week.make(from == null ? 1 : from), Trace.off());
+    Totals totals = new Totals();
+    totals.add(result);
+    out.println(totals.describe(Duration.ofNanos(System.nanoTime() - started)));
+    if (result.violation() == null) {
+      return 0;
+    }
+    out.println("FAILED: " + result.violation().getMessage());
+    return 1;
+  }
+
+  private int findMutants() {
+    throw new UnsupportedOperationException();
+  }
+}
