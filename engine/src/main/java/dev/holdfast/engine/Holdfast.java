@@ -6,6 +6,7 @@ import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.AddressGuard;
 import dev.holdfast.engine.http.HttpSender;
@@ -50,6 +51,7 @@ public final class Holdfast {
   /**
    * Opens the store and starts delivering. Blocks until ready.
    *
+   * @param clock the system's time; what the engine goes by never runs backwards
    * @param whenBroken told, once, when the engine cannot go on: the process has to end, and finds
    *     everything that was accepted when it starts again
    */
@@ -57,6 +59,8 @@ public final class Holdfast {
       Options options, Vertx vertx, InstantSource clock, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
+    Snapshot snapshot = store.snapshot();
+    InstantSource steady = new SteadyClock(clock, System::nanoTime, snapshot.latest());
     Loop loop =
         new Loop(
             options.schedule(),
@@ -64,7 +68,7 @@ public final class Holdfast {
             options.recovery(),
             options.limits(),
             0,
-            store.snapshot());
+            snapshot);
     Context context = ((VertxInternal) vertx).createEventLoopContext();
     HttpSender sender =
         new HttpSender(
@@ -80,7 +84,7 @@ public final class Holdfast {
         new LoopRunner(
             loop,
             new LoopRunner.World(
-                vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
+                vertx, context, steady, store, committer, pathReaders, sender, whenBroken));
     runner.start();
     return new Holdfast(context, store, runner, historyReaders, committer);
   }

@@ -5,7 +5,7 @@ import java.time.InstantSource;
 import java.util.function.LongSupplier;
 
 /**
- * The system's time, except that it never runs backwards.
+ * The system's time, except that it never runs backwards, not even while the process was down.
  *
  * <p>When the system's clock jumps forward, so does this one. When it is set back, this one goes on
  * at half the speed of the monotonic clock until the system's has caught up: time-ordered things
@@ -17,19 +17,15 @@ public final class SteadyClock implements InstantSource {
   private Instant last;
   private long lastNanos;
 
-  /** A clock that runs with this machine's. */
-  public static SteadyClock system() {
-    return new SteadyClock(InstantSource.system(), System::nanoTime);
-  }
-
   /**
    * @param wall the time of day, which somebody may change
    * @param nanos nanoseconds from any origin, which nobody can
+   * @param from a time that has been, so that it is not earlier now
    */
-  public SteadyClock(InstantSource wall, LongSupplier nanos) {
+  public SteadyClock(InstantSource wall, LongSupplier nanos, Instant from) {
     this.wall = wall;
     this.nanos = nanos;
-    this.last = wall.instant();
+    this.last = from;
     this.lastNanos = nanos.getAsLong();
   }
 

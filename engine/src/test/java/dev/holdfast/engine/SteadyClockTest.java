@@ -12,7 +12,7 @@ class SteadyClockTest {
 
   private Instant wall = NOON;
   private long nanos = Long.MAX_VALUE - 1_000; // a monotonic clock may run over
-  private final SteadyClock clock = new SteadyClock(() -> wall, () -> nanos);
+  private final SteadyClock clock = new SteadyClock(() -> wall, () -> nanos, NOON);
 
   @Test
   void it_runs_with_the_systems_clock() {
@@ -48,8 +48,22 @@ class SteadyClockTest {
   }
 
   @Test
+  void it_does_not_go_back_to_before_the_process_was_started() {
+    SteadyClock started = new SteadyClock(() -> wall, () -> nanos, NOON.plusSeconds(3_600));
+    assertThat(started.instant()).isEqualTo(NOON.plusSeconds(3_600));
+    pass(Duration.ofSeconds(10));
+    assertThat(started.instant()).isEqualTo(NOON.plusSeconds(3_605));
+  }
+
+  @Test
+  void it_goes_with_the_system_when_the_process_was_down_for_a_while() {
+    SteadyClock started = new SteadyClock(() -> wall, () -> nanos, NOON.minusSeconds(3_600));
+    assertThat(started.instant()).isEqualTo(NOON);
+  }
+
+  @Test
   void how_often_it_is_read_makes_no_difference() {
-    SteadyClock readSeldom = new SteadyClock(() -> wall, () -> nanos);
+    SteadyClock readSeldom = new SteadyClock(() -> wall, () -> nanos, NOON);
     wall = wall.minusSeconds(60);
     for (int second = 1; second <= 90; second++) {
       pass(Duration.ofSeconds(1));

@@ -14,13 +14,16 @@ import org.jspecify.annotations.Nullable;
 final class Circuit {
   private final Limits limits;
   private final Commit commit;
+  private final Dispatch dispatch;
   private final Park park;
   private final Probe probe;
   private final Refill refill;
 
-  Circuit(Limits limits, Commit commit, Park park, Probe probe, Refill refill) {
+  Circuit(
+      Limits limits, Commit commit, Dispatch dispatch, Park park, Probe probe, Refill refill) {
     this.limits = limits;
     this.commit = commit;
+    this.dispatch = dispatch;
     this.park = park;
     this.probe = probe;
     this.refill = refill;
@@ -46,6 +49,7 @@ final class Circuit {
     if (health.isEnabled()) {
       recover(lane);
     } else {
+      dispatch.close(lane, turn);
       park.close(lane, turn);
       refill.want(lane);
       probe.arm(lane);

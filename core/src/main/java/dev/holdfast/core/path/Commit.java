@@ -191,10 +191,24 @@ final class Commit {
       (entry.replyTo() != null ? givenUp : kept).add(entry);
     }
     queue.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
+    giveUpWaiting(givenUp);
     if (!kept.isEmpty()) {
       pieces.addFirst(kept);
     }
     return givenUp;
+  }
+
+  /** Changes of state have happened and stay to be recorded, but nobody waits for that. */
+  private void giveUpWaiting(List<Entry> givenUp) {
+    for (int left = changes.size(); left > 0; left--) {
+      Entry change = changes.remove();
+      if (change.replyTo() != null) {
+        givenUp.add(change);
+        add(new Entry(change.write(), null, change.lane(), null, change.weight(), 0));
+      } else {
+        changes.add(change);
+      }
+    }
   }
 
   private void clearUnderWay() {

@@ -140,7 +140,7 @@ final class Dispatch {
   /** Starts attempts while there are places. */
   void run(Turn now) {
     if (!stopped) {
-      while (inFlight < limits.inFlight() && commit.hasRoomForOutcomes() && !urgent.isEmpty()) {
+      while (!urgent.isEmpty() && hasPlaceFor(urgent.element().lane)) {
         take(urgent.remove(), now);
       }
       while (hasPlace()) {
@@ -158,6 +158,10 @@ final class Dispatch {
     return inFlight < limits.inFlight()
         && sendingBytes < limits.sendingBytes()
         && commit.hasRoomForOutcomes();
+  }
+
+  private boolean hasPlaceFor(Lane lane) {
+    return hasPlace() && (lane.proven || hasUnprovenPlace());
   }
 
   private boolean hasUnprovenPlace() {
@@ -291,6 +295,24 @@ final class Dispatch {
         held = lane.awaitingEvent.peek()) {
       lane.awaitingEvent.remove();
       start(held, held.body.event(), now);
+    }
+  }
+
+  /** Takes back what was taken from a lane that has closed and was not sent yet. */
+  void close(Lane lane, Turn now) {
+    List<Held> waiting = List.copyOf(lane.awaitingEvent);
+    lane.awaitingEvent.clear();
+    for (Held held : waiting) {
+      if (mayStart(held)) {
+        lane.awaitingEvent.add(held);
+      } else {
+        List<Held> wanting = eventsWanted.get(held.message.event());
+        if (wanting != null && wanting.remove(held) && wanting.isEmpty()) {
+          eventsWanted.remove(held.message.event());
+        }
+        ended(held);
+        park.putBack(held, now);
+      }
     }
   }
 

@@ -106,7 +106,6 @@ final class Lanes {
       entry.lane.pendingHeld--;
     }
     bodies.letGo(entry);
-    loads.letGo(entry.message.id());
   }
 
   /** The store has new messages of the lane. */
@@ -117,6 +116,7 @@ final class Lanes {
 
   /** The store has the message as it was decided. */
   void stored(Held entry) {
+    loads.written(entry.message.id());
     Status now = entry.message.status();
     if (entry.stored == now) {
       return;
@@ -131,6 +131,7 @@ final class Lanes {
 
   /** The store has the message as finished. */
   void finished(Held entry) {
+    loads.written(entry.message.id());
     counted(entry.lane, entry.stored, -1);
     letGo(entry);
   }

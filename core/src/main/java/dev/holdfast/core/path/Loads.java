@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The reads from the store that are under way.
  *
- * <p>A read may answer from before something that was settled since it was asked for. So it is
- * remembered, while a read is under way, which messages were let go of since: what such a read says
+ * <p>A read may answer from before something that was written since it was asked for. So it is
+ * remembered, while a read is under way, which messages were written since: what such a read says
  * of them is old.
  *
  * <p>It may also know of messages whose commit has not been answered yet. These are not taken from
@@ -27,8 +27,8 @@ final class Loads {
   private final Deque<Load> failed = new ArrayDeque<>();
   private @Nullable Instant retryFailedAt;
 
-  /** Messages let go of, each with the number of the newest read then under way, oldest first. */
-  private final LinkedHashMap<Long, Long> letGo = new LinkedHashMap<>();
+  /** Messages written, each with the number of the newest read then under way, oldest first. */
+  private final LinkedHashMap<Long, Long> written = new LinkedHashMap<>();
 
   private long started;
   private long unlandedFrom = Long.MAX_VALUE;
@@ -63,7 +63,7 @@ final class Loads {
     for (long number : underWay.values()) {
       oldest = Math.min(oldest, number);
     }
-    Iterator<Long> numbers = letGo.values().iterator();
+    Iterator<Long> numbers = written.values().iterator();
     while (numbers.hasNext() && numbers.next() < oldest) {
       numbers.remove();
     }
@@ -76,20 +76,21 @@ final class Loads {
 
   /**
    * Whether what read {@code number} says of a message is not to be used: it is from before the
-   * message was let go of, or from before its acceptance was answered.
+   * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
     if (message >= unlandedFrom) {
       return true;
     }
-    Long lastStarted = letGo.get(message);
+    Long lastStarted = written.get(message);
     return lastStarted != null && lastStarted >= number;
   }
 
-  void letGo(long message) {
+  /** The store has the message in another way than before. */
+  void written(long message) {
     if (!underWay.isEmpty()) {
-      letGo.remove(message);
-      letGo.put(message, started);
+      written.remove(message);
+      written.put(message, started);
     }
   }
 

@@ -75,7 +75,7 @@ public final class Loop implements View {
     refill = new Refill(limits, recovery, lanes, loads);
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
-    circuit = new Circuit(limits, commit, park, probe, refill);
+    circuit = new Circuit(limits, commit, dispatch, park, probe, refill);
     accept = new Accept(schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
     settle =
         new Settle(

@@ -10,6 +10,7 @@ import dev.holdfast.core.port.Load;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Off the path: somebody wants a message tried now. */
 final class RetryByHand {
@@ -54,25 +55,20 @@ final class RetryByHand {
     }
     Message message = found.getFirst();
     Lane lane = lanes.of(message.endpoint());
-    Held held = lanes.hold(lane, message, Place.RETRY);
-    Answer answer = retry(held, question.request().tenant());
-    if (!(answer instanceof Answer.RetryStarted)) {
-      wait.putBack(held);
+    Answer refusal = refusal(lane, message, question.request().tenant());
+    if (refusal == null) {
+      dispatch.offerUrgent(lanes.hold(lane, message, Place.RETRY));
     }
-    turn.reply(question.replyTo(), answer);
+    turn.reply(question.replyTo(), refusal == null ? new Answer.RetryStarted() : refusal);
   }
 
   private Answer retry(Held held, String tenant) {
-    if (!held.lane.endpoint.tenant().equals(tenant)) {
-      return new Answer.NotFound();
+    Answer refusal = refusal(held.lane, held.message, tenant);
+    if (refusal != null) {
+      return refusal;
     }
-    if (held.message.status() == Status.PENDING
-        || held.place == Place.SENDING
-        || held.place == Place.WRITING) {
+    if (held.place == Place.SENDING || held.place == Place.WRITING) {
       return new NotRetryable(Obstacle.BEING_SENT);
-    }
-    if (held.lane.health().state() == State.FROZEN) {
-      return new NotRetryable(Obstacle.ENDPOINT_FROZEN);
     }
     if (held.place == Place.TIMER) {
       wait.take(held);
@@ -81,5 +77,18 @@ final class RetryByHand {
     }
     dispatch.offerUrgent(held);
     return new Answer.RetryStarted();
+  }
+
+  /** Why a message cannot be tried by hand; absent when it can. */
+  private static @Nullable Answer refusal(Lane lane, Message message, String tenant) {
+    if (!lane.endpoint.tenant().equals(tenant)) {
+      return new Answer.NotFound();
+    }
+    if (message.status() == Status.PENDING) {
+      return new NotRetryable(Obstacle.BEING_SENT);
+    }
+    return lane.health().state() == State.FROZEN
+        ? new NotRetryable(Obstacle.ENDPOINT_FROZEN)
+        : null;
   }
 }

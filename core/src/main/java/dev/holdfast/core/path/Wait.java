@@ -36,15 +36,6 @@ final class Wait {
     }
   }
 
-  /** Leaves a message where it was before it was read, whatever it waits for. */
-  void putBack(Held held) {
-    if (held.message.status() == Status.PENDING) {
-      lanes.letGo(held);
-    } else {
-      keep(held);
-    }
-  }
-
   /** Takes in a message that only the store has if it is due soon. */
   void keepStored(Lane lane, Message message) {
     if (message.due() != null && timer.covers(message.due(), message.id())) {

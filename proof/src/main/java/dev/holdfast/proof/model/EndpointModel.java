@@ -106,6 +106,10 @@ final class EndpointModel {
         nextProbeAt);
   }
 
+  boolean isStored() {
+    return unrecorded.isEmpty() && health().equals(stored);
+  }
+
   boolean isEnabled() {
     return state == State.ENABLED;
   }
@@ -121,6 +125,9 @@ final class EndpointModel {
     inFlight = 0;
     probing = false;
     proven = false;
+    provenSince = Instant.MIN;
+    fullAt = Instant.MIN;
+    closedUntil = since;
     limit = isEnabled() && recovering ? 1 : contract.laneInFlight();
     slowStart = limit < contract.laneInFlight();
     recoveredAttempts = 0;

@@ -98,12 +98,16 @@ final class MessageModel {
    * left alone with when it recovered waits for its slot.
    */
   Instant dueSince(Contract contract) {
-    Instant alone = row.notBefore();
-    boolean leftAlone = alone != null && alone.isAfter(endpoint.since);
-    if (row.status() == Status.WAITING && leftAlone && row.due() != null) {
+    if (row.status() == Status.WAITING && wasLeftAlone() && row.due() != null) {
       return Contract.later(row.due(), knownSince);
     }
     return allowedSince(contract);
+  }
+
+  /** Whether its endpoint had asked to be left alone with it when it was enabled. */
+  boolean wasLeftAlone() {
+    Instant alone = row.notBefore();
+    return alone != null && alone.isAfter(endpoint.since);
   }
 
   private boolean isRecovered(Contract contract) {

@@ -245,7 +245,6 @@ public final class Model {
       timeliness.checkNotLate(message, now);
       checkOrder(message, now);
     }
-    timeliness.taken(message, now);
   }
 
   private void checkOrder(MessageModel message, Instant now) {
@@ -254,6 +253,7 @@ public final class Model {
       for (MessageModel older : endpoint.pending.headMap(message.id).values()) {
         unless(
             older.unrecorded
+                || older.byHand
                 || hasEnded(older.subscription)
                 || !older.knownSince.isAfter(endpoint.closedUntil),
             "first attempts to one endpoint start in the order of acceptance",
@@ -263,7 +263,7 @@ public final class Model {
     }
     Instant due = message.row.due();
     boolean slotHasCome = due != null && !due.isAfter(now);
-    if (slotHasCome || message.knownSince.isAfter(endpoint.since)) {
+    if (slotHasCome || message.wasLeftAlone() || message.knownSince.isAfter(endpoint.since)) {
       return;
     }
     counts.recoveries++;
@@ -686,7 +686,6 @@ public final class Model {
       endpoint.restart(recovering.contains(endpoint));
     }
     obstacles.starts(now);
-    timeliness.starts();
   }
 
   /** The process has ended as it was asked to: nothing is left to chance. */
@@ -736,6 +735,11 @@ public final class Model {
     return open.size();
   }
 
+  /** How many messages the engine has to keep, because the store would not take what became of them. */
+  public int unrecorded() {
+    return (int) open.values().stream().filter(message -> message.unrecorded).count();
+  }
+
   /** All ids of unfinished messages. */
   public Collection<Long> unfinishedIds() {
     return open.keySet();
@@ -743,7 +747,9 @@ public final class Model {
 
   /** Whether nothing is left to be done. */
   public boolean isAtRest() {
-    return open.isEmpty() && ended.isEmpty();
+    return open.isEmpty()
+        && ended.isEmpty()
+        && endpoints.values().stream().allMatch(EndpointModel::isStored);
   }
 
   /** At the end of time nothing is unfinished. */
@@ -752,7 +758,7 @@ public final class Model {
     unless(ended.isEmpty(), "an ended subscription is forgotten in the end", ended.keySet());
     for (EndpointModel endpoint : endpoints.values()) {
       unless(
-          endpoint.unrecorded.isEmpty() && endpoint.health().equals(endpoint.stored),
+          endpoint.isStored(),
           "what is known of an endpoint is on disk in the end",
           endpoint + " but " + endpoint.stored + ", not recorded " + endpoint.unrecorded);
     }

@@ -15,6 +15,10 @@ public final class Obstacles {
   private int unproven;
   private long bytes;
   private long unprovenBytes;
+
+  /** The largest message so far: a limit is looked at before one is sent, not after. */
+  private long largest;
+
   private Instant noPlace = Instant.MIN;
   private Instant noUnprovenPlace = Instant.MIN;
 
@@ -26,6 +30,7 @@ public final class Obstacles {
   private Instant readingUntil = Instant.MIN;
   private Instant crowdedUntil = Instant.MIN;
   private Instant startedAt = Instant.MIN;
+  private Instant leaptAt = Instant.MIN;
 
   /**
    * The engine's limits.
@@ -43,6 +48,7 @@ public final class Obstacles {
   void sends(boolean isUnproven, long size, Instant now) {
     inFlight++;
     bytes += size;
+    largest = Math.max(largest, size);
     if (isUnproven) {
       unproven++;
       unprovenBytes += size;
@@ -72,7 +78,7 @@ public final class Obstacles {
   /** Whether attempts that succeed could not start: those that fail do not count against them. */
   private boolean hasPlace() {
     boolean byCount = inFlight < inFlightMost || inFlight - unproven < inFlightMost - unprovenMost;
-    boolean byBytes = bytes < bytesMost || bytes - unprovenBytes < bytesMost / 2;
+    boolean byBytes = bytes < bytesMost || bytes - unprovenBytes + largest < bytesMost / 2;
     return byCount && byBytes;
   }
 
@@ -110,8 +116,20 @@ public final class Obstacles {
     crowdedUntil = now;
   }
 
+  /** The clock was set: what has become due by that is many things at once. */
+  public void leapt(Instant now) {
+    leaptAt = now;
+  }
+
   void starts(Instant now) {
     startedAt = now;
+    leaptAt = Instant.MIN;
+    noPlace = Instant.MIN;
+    noUnprovenPlace = Instant.MIN;
+    committingUntil = Instant.MIN;
+    storeFailedUntil = Instant.MIN;
+    readingUntil = Instant.MIN;
+    crowdedUntil = Instant.MIN;
     inFlight = 0;
     unproven = 0;
     bytes = 0;
@@ -121,12 +139,19 @@ public final class Obstacles {
     reading = 0;
   }
 
-  int inFlight() {
-    return inFlight;
+  /**
+   * Whether endpoints that fail leave places to those that do not.
+   *
+   * @param taken messages that may have been given a place before their endpoint failed
+   */
+  boolean leavesPlaces(int taken) {
+    return inFlight <= inFlightMost && unproven <= unprovenMost + taken;
   }
 
-  int unproven() {
-    return unproven;
+  @Override
+  public String toString() {
+    return inFlight + " of " + inFlightMost + " in flight, " + unproven + " of " + unprovenMost
+        + " to endpoints that have not proven themselves";
   }
 
   /** Until when an attempt could not be started; {@code MAX} when it cannot now. */
@@ -149,6 +174,6 @@ public final class Obstacles {
   }
 
   private Instant afterTrouble() {
-    return Contract.later(storeFailedUntil, startedAt);
+    return Contract.later(Contract.later(storeFailedUntil, startedAt), leaptAt);
   }
 }

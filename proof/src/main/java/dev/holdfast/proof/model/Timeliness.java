@@ -24,9 +24,6 @@ final class Timeliness {
   /** For a probe, which looks once a minute whether it may try what asked to be left alone. */
   private static final Duration PROBE_PATIENT = Duration.ofSeconds(65);
 
-  /** Free places that may go to one kind of attempt while the other waits for one. */
-  private static final int MOST_IN_A_ROW = 3;
-
   private final Contract contract;
   private final Obstacles obstacles;
 
@@ -34,10 +31,6 @@ final class Timeliness {
     this.contract = contract;
     this.obstacles = obstacles;
   }
-
-  void starts() {}
-
-  void taken(MessageModel message, Instant now) {}
 
   /** A message of an enabled endpoint is about to be tried. */
   void checkNotLate(MessageModel message, Instant now) {
@@ -128,6 +121,8 @@ final class Timeliness {
 
   void checkPlaces() {
     unless(
-        obstacles.inFlight() >= 0 && obstacles.unproven() >= 0, "attempts are counted", obstacles);
+        obstacles.leavesPlaces(contract.laneInFlight()),
+        "endpoints that fail leave places to those that do not",
+        obstacles);
   }
 }

@@ -69,4 +69,7 @@ sealed interface Action {
 
   /** One in {@code oneIn} reads fails for a time. */
   record FailReads(Instant at, Duration time, int oneIn) implements Action {}
+
+  /** Somebody sets the machine's clock. */
+  record SetClock(Instant at, Duration by) implements Action {}
 }

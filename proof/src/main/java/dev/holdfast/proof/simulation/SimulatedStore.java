@@ -327,6 +327,10 @@ final class SimulatedStore implements Store {
     return found;
   }
 
+  int endpoints() {
+    return endpoints.size();
+  }
+
   /** Which endpoint stands at a place in the order of creation; absent when there is none. */
   @Nullable Endpoint endpointAt(int place) {
     return endpoints.isEmpty()

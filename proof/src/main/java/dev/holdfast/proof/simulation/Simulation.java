@@ -9,6 +9,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Effect;
 import dev.holdfast.core.path.Input;
+import dev.holdfast.core.path.Limits;
 import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.NewEvent;
@@ -16,6 +17,8 @@ import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
@@ -23,12 +26,14 @@ import dev.holdfast.core.port.Written;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.proof.model.Contract;
 import dev.holdfast.proof.model.Model;
 import dev.holdfast.proof.model.Obstacles;
 import dev.holdfast.proof.model.Violation;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -36,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +57,16 @@ final class Simulation {
   /** How long, after the faults have ended, everything may take beyond the last deadline. */
   private static final Duration GRACE = Duration.ofHours(2);
 
+  /** The process does not wake up more often, however slowly its clock goes. */
+  private static final Duration SHORTEST_SLEEP = Duration.ofNanos(1_000);
+
+  private static final int FEW_ENDPOINTS = 16;
+
+  /** Bytes of the largest event, and messages of the largest request, that worlds have. */
+  private static final int LARGEST_EVENT = 1_000;
+
+  private static final int LARGEST_REQUEST = 1_000;
+
   private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
 
   private final World world;
@@ -62,7 +78,21 @@ final class Simulation {
   private final Disk disk;
   private final Map<String, Behaviour> receivers = new HashMap<>();
   private List<Input> inputs = new ArrayList<>();
+
+  /** Time as it passes, whatever a clock says. Everything is planned by it. */
+  private Instant passed = World.START;
+
+  /** How far the machine's clock is from it. */
+  private Duration wrong = Duration.ZERO;
+
+  private SteadyClock clock = steadyClock(World.START);
+
+  /** What the process takes for the time. */
   private Instant now = World.START;
+
+  /** When everything has to have come to its end. */
+  private Instant limit = Instant.MAX;
+
   private long events;
 
   /** The process that runs; absent while there is none. */
@@ -119,7 +149,7 @@ final class Simulation {
         violation,
         trace.text(),
         simulation.model.counts(),
-        Duration.between(World.START, simulation.now),
+        Duration.between(World.START, simulation.passed),
         simulation.steps);
   }
 
@@ -129,15 +159,15 @@ final class Simulation {
     }
     happenings.plan(world.end(), this::heal);
     start();
-    Instant limit = world.contract().deadline(world.end()).plus(GRACE);
     while (!now.isAfter(limit) && !isOver()) {
       Instant next = next();
       if (next == null) {
         break;
       }
-      now = next.isAfter(now) ? next : now;
-      happenings.happen(now);
-      if (loop != null) {
+      passed = next.isAfter(passed) ? next : passed;
+      readClock();
+      happenings.happen(passed);
+      if (loop != null && (!inputs.isEmpty() || isAwake(loop))) {
         step(loop);
       }
     }
@@ -151,14 +181,32 @@ final class Simulation {
 
   private @Nullable Instant next() {
     if (!inputs.isEmpty() && loop != null) {
-      return now;
+      return passed;
     }
     Instant planned = happenings.next();
     Instant wake = loop == null ? null : loop.nextWake().orElse(null);
     if (wake == null) {
       return planned;
     }
-    return planned == null || wake.isBefore(planned) ? wake : planned;
+    Duration sleep = Duration.between(now, wake);
+    Instant woken = passed.plus(sleep.compareTo(SHORTEST_SLEEP) < 0 ? SHORTEST_SLEEP : sleep);
+    Instant at = wake.isAfter(now) ? woken : passed;
+    return planned == null || at.isBefore(planned) ? at : planned;
+  }
+
+  private boolean isAwake(Loop running) {
+    return running.nextWake().filter(wake -> !wake.isAfter(now)).isPresent();
+  }
+
+  private SteadyClock steadyClock(Instant from) {
+    return new SteadyClock(
+        () -> passed.plus(wrong), () -> Duration.between(World.START, passed).toNanos(), from);
+  }
+
+  private void readClock() {
+    if (loop != null) {
+      now = clock.instant().truncatedTo(ChronoUnit.MICROS);
+    }
   }
 
   // The process.
@@ -171,6 +219,9 @@ final class Simulation {
     effectsLeft = Integer.MAX_VALUE;
     inputs = new ArrayList<>();
     disk.starts();
+    Snapshot snapshot = store.snapshot();
+    clock = steadyClock(snapshot.latest());
+    now = clock.instant().truncatedTo(ChronoUnit.MICROS);
     trace.line(now, () -> "START " + incarnation);
     loop =
         new Loop(
@@ -186,10 +237,10 @@ final class Simulation {
             contract.drain() ? Recovery.DRAIN : Recovery.SCHEDULE,
             world.limits(),
             0,
-            store.snapshot());
+            snapshot);
     model.starts(now);
     if (healed) {
-      enableWhatPeopleMust();
+      bringToAnEnd();
     }
   }
 
@@ -199,14 +250,14 @@ final class Simulation {
     loop = null;
     incarnation++;
     inputs = new ArrayList<>();
-    happenings.plan(now.plus(down), this::start);
+    happenings.plan(passed.plus(down), this::start);
   }
 
   /** Plans something of this process: it does not happen when the process has died. */
   private void plan(Duration in, Runnable what) {
     int planned = incarnation;
     happenings.plan(
-        now.plus(in),
+        passed.plus(in),
         () -> {
           if (incarnation == planned) {
             what.run();
@@ -248,8 +299,8 @@ final class Simulation {
   private void countStep() {
     steps++;
     stepsInSecond++;
-    if (now.isAfter(second.plusSeconds(1))) {
-      second = now;
+    if (passed.isAfter(second.plusSeconds(1))) {
+      second = passed;
       stepsInSecond = 0;
     }
     if (stepsInSecond > MOST_STEPS_A_SECOND) {
@@ -285,7 +336,9 @@ final class Simulation {
         model.failed(failed.batch(), failed.kind());
       }
       case Input.Loaded loaded -> {
-        trace.line(now, () -> "read " + trace.named(loaded.load() + " " + ids(loaded)));
+        if (!loaded.messages().isEmpty() || !(loaded.load() instanceof Load.Due)) {
+          trace.line(now, () -> "read " + trace.named(loaded.load() + " " + ids(loaded)));
+        }
         obstacles.readEnds(now);
       }
       case Input.BacklogLoaded loaded -> {
@@ -346,7 +399,7 @@ final class Simulation {
       case Effect.Send send -> send(send.delivery());
       case Effect.Fetch fetch -> read(new Read(store, fetch.load()));
       case Effect.Reply reply -> {
-        trace.line(now, () -> "answered " + trace.named(reply.answer().toString()));
+        trace.line(now, () -> "answered: " + trace.named(summary(reply.answer())));
         reply.to().accept(reply.answer());
       }
       case Effect.StateChanged changed -> {
@@ -364,10 +417,10 @@ final class Simulation {
   }
 
   private void commit(Batch batch) {
-    trace.line(now, () -> "commit " + trace.named(summary(batch)));
+    trace.line(now, () -> "commit " + summary(batch));
     model.commits(batch, now);
     obstacles.commitStarts();
-    Disk.Fate fate = disk.fateOf(batch, now);
+    Disk.Fate fate = disk.fateOf(batch, passed);
     disk.commitStarts();
     switch (fate) {
       case Disk.Fate.Fails fails ->
@@ -408,41 +461,62 @@ final class Simulation {
     return written;
   }
 
-  private static String summary(Batch batch) {
-    StringBuilder text = new StringBuilder();
-    for (Write write : batch.writes()) {
-      text.append(text.isEmpty() ? "" : ", ")
-          .append(
-              switch (write) {
-                case Write.Accept accept ->
-                    "accept "
-                        + accept.events().stream()
-                            .map(e -> e.event().id() + "->" + messages(e))
-                            .toList();
-                case Write.Deliver deliver -> "delivered " + deliver.message().id();
-                case Write.Retry retry ->
-                    "retry " + retry.message().id() + " slot " + retry.message().slot() + " due "
-                        + due(retry.message().due());
-                case Write.Park park -> "park " + park.message().id();
-                case Write.Drop drop -> "drop " + drop.message().id() + " " + drop.reason();
-                case Write.Subscribe subscribe ->
-                    "subscribe " + subscribe.subscription().id() + " to "
-                        + subscribe.subscription().endpoint();
-                case Write.Unsubscribe unsubscribe ->
-                    "unsubscribe " + unsubscribe.subscription().id();
-                case Write.Forget forget -> "forget " + forget.subscription();
-                case Write.ChangeState change ->
-                    change.endpoint().id() + " is " + change.endpoint().health().state();
-              });
+  private String summary(Batch batch) {
+    List<String> parts = new ArrayList<>();
+    batch.writes().forEach(write -> parts.add(summary(write)));
+    for (Endpoint endpoint : batch.endpoints()) {
+      parts.add("counts of " + trace.endpoint(endpoint.id()));
     }
-    return text + " and " + batch.endpoints().stream().map(Endpoint::id).toList();
+    return String.join(", ", parts);
   }
 
-  private static String messages(Write.AcceptedEvent accepted) {
-    return accepted.messages().stream()
-        .map(message -> message.status() + " " + message.id() + " for " + message.endpoint())
-        .toList()
-        .toString();
+  private String summary(Write write) {
+    return switch (write) {
+      case Write.Accept accept ->
+          "accept "
+              + accept.events().stream().map(this::summary).collect(Collectors.joining(", "));
+      case Write.Deliver deliver -> "delivered " + trace.message(deliver.message().id());
+      case Write.Retry retry ->
+          trace.message(retry.message().id())
+              + " waits, slot "
+              + retry.message().slot()
+              + " due "
+              + due(retry.message().due());
+      case Write.Park park -> "park " + trace.message(park.message().id());
+      case Write.Drop drop -> "drop " + trace.message(drop.message().id()) + " " + drop.reason();
+      case Write.Subscribe subscribe ->
+          "subscribe "
+              + trace.subscription(subscribe.subscription().id())
+              + " to "
+              + trace.endpoint(subscribe.subscription().endpoint());
+      case Write.Unsubscribe unsubscribe ->
+          "unsubscribe " + trace.subscription(unsubscribe.subscription().id());
+      case Write.Forget forget -> "forget " + trace.subscription(forget.subscription());
+      case Write.ChangeState change ->
+          trace.endpoint(change.endpoint().id()) + " is " + change.endpoint().health().state();
+    };
+  }
+
+  private String summary(Write.AcceptedEvent accepted) {
+    return trace.event(accepted.event().id())
+        + " with "
+        + accepted.messages().stream()
+            .map(
+                message ->
+                    message.status()
+                        + " "
+                        + trace.message(message.id())
+                        + " for "
+                        + trace.endpoint(message.endpoint()))
+            .toList();
+  }
+
+  private static String summary(Answer answer) {
+    return switch (answer) {
+      case Answer.Accepted accepted -> "accepted " + accepted.receipts().size();
+      case Answer.Subscribed _ -> "subscribed";
+      default -> answer.toString();
+    };
   }
 
   private static String due(@Nullable Instant due) {
@@ -474,20 +548,22 @@ final class Simulation {
   }
 
   private void read(Read read) {
-    trace.line(now, () -> "asks for " + trace.named(read.load().toString()));
+    if (!(read.load() instanceof Load.Due)) {
+      trace.line(now, () -> "asks for " + trace.named(read.load().toString()));
+    }
     obstacles.readStarts();
-    if (disk.failsRead(now)) {
+    if (disk.failsRead(passed)) {
       plan(
-          disk.readTime(now),
+          disk.readTime(passed),
           () -> {
             obstacles.readEnds(now);
             inputs.add(new Input.LoadFailed(read.load()));
           });
       return;
     }
-    Duration takes = disk.readTime(now);
+    Duration takes = disk.readTime(passed);
     Input[] found = new Input[1];
-    plan(disk.readsAt(takes, now), () -> found[0] = read.run());
+    plan(disk.readsAt(takes, passed), () -> found[0] = read.run());
     plan(takes, () -> inputs.add(found[0]));
   }
 
@@ -532,11 +608,16 @@ final class Simulation {
         }
       }
       case Action.Stop stop -> stop(stop.down());
-      case Action.FillDisk fill -> disk.fill(now.plus(fill.time()));
-      case Action.Poison poison -> disk.poison(now.plus(poison.time()), poison.oneIn());
+      case Action.FillDisk fill -> disk.fill(passed.plus(fill.time()));
+      case Action.Poison poison -> disk.poison(passed.plus(poison.time()), poison.oneIn());
       case Action.LoseCommit lose -> disk.loseNext(lose.written(), lose.down());
-      case Action.SlowStore slow -> disk.slow(now.plus(slow.time()), slow.commits(), slow.reads());
-      case Action.FailReads fail -> disk.failReads(now.plus(fail.time()), fail.oneIn());
+      case Action.SlowStore slow -> disk.slow(passed.plus(slow.time()), slow.commits(), slow.reads());
+      case Action.SetClock set -> {
+        wrong = wrong.plus(set.by());
+        readClock();
+        obstacles.leapt(now);
+      }
+      case Action.FailReads fail -> disk.failReads(passed.plus(fail.time()), fail.oneIn());
     }
   }
 
@@ -592,7 +673,7 @@ final class Simulation {
       Promise promise = new Promise(replyTo);
       inputs.add(new Input.Asked(request, promise));
       happenings.plan(
-          now.plus(Duration.ofHours(3)),
+          passed.plus(Duration.ofHours(3)),
           () -> {
             if (incarnation == asked && !promise.kept) {
               throw new Violation(
@@ -627,7 +708,7 @@ final class Simulation {
       down = downtime;
       inputs.add(new Input.StopRequested());
       plan(
-          LONGEST_STOP.plus(disk.troubleLeft(now)),
+          LONGEST_STOP.plus(disk.troubleLeft(passed)),
           () -> {
             throw new Violation("a process that is asked to end ends", "it has not");
           });
@@ -639,10 +720,11 @@ final class Simulation {
     trace.line(now, () -> "* all is well from now on");
     healed = true;
     disk.heal();
-    enableWhatPeopleMust();
+    bringToAnEnd();
   }
 
-  private void enableWhatPeopleMust() {
+  private void bringToAnEnd() {
+    limit = world.contract().deadline(now).plus(GRACE);
     for (Endpoint endpoint : store.snapshot().endpoints()) {
       boolean byItself =
           endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
@@ -654,26 +736,58 @@ final class Simulation {
 
   // Checks.
 
+  /** What looks at everything is not done at each step of a large world. */
   private void check(Loop running) {
+    uncheckedSteps++;
+    boolean lookAtAll = uncheckedSteps > (model.unfinished() + store.endpoints()) / 8;
+    if (!lookAtAll && store.endpoints() > FEW_ENDPOINTS) {
+      return;
+    }
     Gauges gauges = running.gauges();
+    checkLimits(gauges);
+    if (!lookAtAll) {
+      return;
+    }
+    uncheckedSteps = 0;
+    if (!stopping) {
+      model.checkNothingIsLate(now);
+    }
+    if (inputs.isEmpty() && disk.isIdle()) {
+      model.checkCounts(
+          new Unfinished((int) gauges.pending(), (int) gauges.waiting(), (int) gauges.parked()));
+    }
+  }
+
+  private void checkLimits(Gauges gauges) {
     if (gauges.timers() >= world.limits().timers() / 2
         || gauges.unwritten() >= world.limits().unwritten()
         || gauges.held() >= world.limits().held()) {
       obstacles.crowded(now);
     }
-    limit(gauges.inFlight(), world.limits().inFlight(), "in flight", gauges);
-    limit(gauges.bodyBytes(), world.limits().bodyBytes(), "bytes kept", gauges);
-    uncheckedSteps++;
-    if (uncheckedSteps > model.unfinished() / 8) {
-      uncheckedSteps = 0;
-      if (!stopping) {
-        model.checkNothingIsLate(now);
-      }
-      if (inputs.isEmpty() && disk.isIdle()) {
-        model.checkCounts(
-            new Unfinished((int) gauges.pending(), (int) gauges.waiting(), (int) gauges.parked()));
-      }
-    }
+    Limits limits = world.limits();
+    limit(gauges.inFlight(), limits.inFlight(), "in flight", gauges);
+    limit(gauges.bodyBytes(), limits.bodyBytes(), "bytes kept", gauges);
+    limit(gauges.acceptingBytes(), limits.acceptingBytes(), "bytes not on disk", gauges);
+    limit(
+        gauges.timers(), limits.timers() + model.unrecorded(), "messages that wait", gauges);
+    // These are looked at before something is taken in, so that one more may be.
+    limit(gauges.sendingBytes(), limits.sendingBytes() + LARGEST_EVENT, "bytes sent", gauges);
+    int lanes = store.endpoints();
+    limit(
+        gauges.unwritten(),
+        limits.unwritten() + limits.inFlight() + lanes * limits.laneWindow() + LARGEST_REQUEST,
+        "writes that wait",
+        gauges);
+    limit(
+        gauges.held(),
+        limits.held()
+            + gauges.timers()
+            + gauges.inFlight()
+            + gauges.unwritten()
+            + lanes * 2 * limits.laneMinimum()
+            + limits.loads() * limits.laneWindow(),
+        "messages held",
+        gauges);
   }
 
   private static void limit(long is, long most, String what, Gauges gauges) {

@@ -13,6 +13,12 @@ final class Trace {
   private final Map<Long, String> names = new HashMap<>();
   private final Map<Character, Integer> named = new HashMap<>();
 
+  /** The last two lines, so that what goes on and on is not written again and again. */
+  private String last = "";
+
+  private String lastButOne = "";
+  private int leftOut;
+
   private Trace(@Nullable StringBuilder lines) {
     this.lines = lines;
   }
@@ -27,8 +33,24 @@ final class Trace {
   }
 
   void line(Instant now, Supplier<String> what) {
-    if (lines != null) {
-      lines.append(time(now)).append("  ").append(what.get()).append('\n');
+    if (lines == null) {
+      return;
+    }
+    String text = what.get();
+    if (text.equals(lastButOne)) {
+      leftOut++;
+    } else {
+      sayWhatIsLeftOut(lines);
+      lines.append(time(now)).append("  ").append(text).append('\n');
+    }
+    lastButOne = last;
+    last = text;
+  }
+
+  private void sayWhatIsLeftOut(StringBuilder to) {
+    if (leftOut > 0) {
+      to.append("                    (and so on, ").append(leftOut).append(" lines)\n");
+      leftOut = 0;
     }
   }
 
@@ -86,6 +108,10 @@ final class Trace {
   }
 
   String text() {
-    return lines == null ? "" : lines.toString();
+    if (lines == null) {
+      return "";
+    }
+    sayWhatIsLeftOut(lines);
+    return lines.toString();
   }
 }

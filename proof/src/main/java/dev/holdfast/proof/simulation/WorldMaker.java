@@ -39,17 +39,19 @@ final class WorldMaker {
   private final boolean dies;
   private final boolean people;
   private final boolean subscriptionsEnd;
+  private final boolean clockIsSet;
 
   private WorldMaker(long seed) {
     this.seed = seed;
     this.random = new SplittableRandom(seed);
-    this.endpoints = random.nextInt(1, 6);
+    this.endpoints = random.nextInt(20) == 0 ? random.nextInt(6, 40) : random.nextInt(1, 6);
     this.length = LENGTHS.get(random.nextInt(LENGTHS.size()));
     this.storeFails = random.nextInt(3) == 0;
     this.storeIsSlow = random.nextInt(3) == 0;
     this.dies = random.nextBoolean();
     this.people = random.nextBoolean();
     this.subscriptionsEnd = random.nextInt(3) == 0;
+    this.clockIsSet = random.nextInt(4) == 0;
   }
 
   static World make(long seed) {
@@ -156,6 +158,10 @@ final class WorldMaker {
     }
     if (dice < 96 && storeFails) {
       return storeFault(at);
+    }
+    if (dice < 98 && clockIsSet) {
+      Duration by = shortTime();
+      return new Action.SetClock(at, random.nextBoolean() ? by : by.negated());
     }
     if (storeIsSlow) {
       return new Action.SlowStore(

@@ -1,10 +1,10 @@
 package dev.holdfast.server.cli;
 
-import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.server.cli.Settings.Sources;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,7 +82,7 @@ final class Serve implements Callable<Integer> {
   Serve() {
     this(
         System.getenv(),
-        (settings, out) -> Wiring.start(settings, SteadyClock.system(), out),
+        (settings, out) -> Wiring.start(settings, InstantSource.system(), out),
         StopSignal::install,
         STOP_MARGIN);
   }

@@ -3,7 +3,6 @@ package dev.holdfast.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.server.cli.Settings.Sources;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -185,7 +184,7 @@ class WiringTest {
 
   private Server start(String... assignments) throws InvalidSettings, CannotStart {
     Server server =
-        Wiring.start(settings(assignments), SteadyClock.system(), new PrintWriter(out, true));
+        Wiring.start(settings(assignments), InstantSource.system(), new PrintWriter(out, true));
     running.add(server);
     return server;
   }
