@@ -66,7 +66,21 @@ final class RetryTimer {
   private boolean mayLoad() {
     return loadingThrough == null
         && loads.hasRoom()
-        && (alarms.size() < most / 2 || loadedThrough.due().isBefore(alarms.last().at()));
+        && (alarms.size() < most / 2 || isBehind());
+  }
+
+  private boolean isBehind() {
+    Alarm last = lastStored();
+    return last != null && loadedThrough.due().isBefore(last.at());
+  }
+
+  private @Nullable Alarm lastStored() {
+    for (Alarm alarm : alarms.descendingSet()) {
+      if (alarm.isStored()) {
+        return alarm;
+      }
+    }
+    return null;
   }
 
   /** Notes how far the timer is loaded now. */
@@ -111,19 +125,11 @@ final class RetryTimer {
     held.place = Held.Place.TIMER;
     held.alarm = alarm;
     alarms.add(alarm);
-    if (alarms.size() > most) {
-      leaveLast(letGo);
-    }
-  }
-
-  private void leaveLast(Consumer<Held> letGo) {
-    for (Alarm last : alarms.descendingSet()) {
-      if (last.isStored()) {
-        remove(last.held());
-        rewind(last.at(), last.id());
-        letGo.accept(last.held());
-        return;
-      }
+    Alarm last = alarms.size() > most ? lastStored() : null;
+    if (last != null) {
+      remove(last.held());
+      rewind(last.at(), last.id());
+      letGo.accept(last.held());
     }
   }
 

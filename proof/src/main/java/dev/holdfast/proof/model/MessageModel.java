@@ -20,6 +20,9 @@ final class MessageModel {
   /** Since when the engine knows {@link #row} to be on disk. */
   Instant knownSince;
 
+  /** Whether the engine knows that it is on disk at all. */
+  boolean landed;
+
   /** When its attempt started, while one is under way. */
   @Nullable Instant sendingSince;
 
@@ -72,6 +75,7 @@ final class MessageModel {
   void forget(Instant now) {
     mayRepeat |= taken;
     row = stored;
+    landed = true;
     knownSince = now;
     sendingSince = null;
     decision = null;

@@ -187,6 +187,7 @@ public final class Model {
     }
     EndpointModel endpoint = message.endpoint;
     unless(message.isIdle(), "a message is in one place only", message);
+    unless(message.landed, "nothing is sent before its commit is answered", message);
     if (message.unrecorded && Row.of(delivery.message()).equals(message.stored)) {
       message.row = message.stored;
     }
@@ -242,7 +243,7 @@ public final class Model {
           !message.allowedSince(contract).isAfter(now),
           "no attempt runs before its slot but as a probe, in recovery or by hand",
           message + "; " + endpoint);
-      timeliness.checkNotLate(message, now);
+      timeliness.checkSending(message, now);
       checkOrder(message, now);
     }
   }
@@ -621,6 +622,7 @@ public final class Model {
   private void known(long id, Instant now) {
     MessageModel message = open.get(id);
     if (message != null) {
+      message.landed = true;
       message.decision = null;
       message.unrecorded = false;
       message.knownSince = now;

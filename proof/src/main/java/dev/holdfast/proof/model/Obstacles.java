@@ -28,6 +28,7 @@ public final class Obstacles {
   private Instant storeFailedUntil = Instant.MIN;
   private int reading;
   private Instant readingUntil = Instant.MIN;
+  private Instant readFailedAt = Instant.MIN;
   private Instant crowdedUntil = Instant.MIN;
   private Instant startedAt = Instant.MIN;
   private Instant leaptAt = Instant.MIN;
@@ -111,6 +112,11 @@ public final class Obstacles {
     readingUntil = now;
   }
 
+  public void readFailed(Instant now) {
+    readEnds(now);
+    readFailedAt = now;
+  }
+
   /** The engine holds as much as it may, so that what is due later keeps out what is due earlier. */
   public void crowded(Instant now) {
     crowdedUntil = now;
@@ -130,6 +136,7 @@ public final class Obstacles {
     storeFailedUntil = Instant.MIN;
     readingUntil = Instant.MIN;
     crowdedUntil = Instant.MIN;
+    readFailedAt = Instant.MIN;
     inFlight = 0;
     unproven = 0;
     bytes = 0;
@@ -161,7 +168,7 @@ public final class Obstacles {
       return Instant.MAX;
     }
     Instant until = Contract.later(proven ? noPlace : noUnprovenPlace, readingUntil);
-    return Contract.later(Contract.later(until, crowdedUntil), afterTrouble());
+    return Contract.later(until, crowdedUntil);
   }
 
   /** Until when something could not be written; {@code MAX} when it cannot now. */
@@ -170,10 +177,12 @@ public final class Obstacles {
       return Instant.MAX;
     }
     Instant until = Contract.later(committingUntil, readingUntil);
-    return Contract.later(Contract.later(until, crowdedUntil), afterTrouble());
+    return Contract.later(until, crowdedUntil);
   }
 
-  private Instant afterTrouble() {
-    return Contract.later(Contract.later(storeFailedUntil, startedAt), leaptAt);
+  /** When the last trouble ended from which the engine needs a while to recover. */
+  Instant lastTrouble() {
+    return Contract.later(
+        Contract.later(storeFailedUntil, readFailedAt), Contract.later(startedAt, leaptAt));
   }
 }

@@ -32,17 +32,8 @@ final class Timeliness {
     this.obstacles = obstacles;
   }
 
-  /** A message of an enabled endpoint is about to be tried. */
-  void checkNotLate(MessageModel message, Instant now) {
-    Instant ready = message.dueSince(contract);
-    Instant due = message.row.due();
-    boolean inMemory =
-        message.row.status() == Status.WAITING && due != null && due.equals(ready);
-    checkSending(message, ready, inMemory ? PROMPT : PATIENT, now);
-  }
-
-  private void checkSending(
-      MessageModel message, Instant ready, Duration allowed, Instant now) {
+  /** A message of an enabled endpoint is about to be tried, or could be. */
+  void checkSending(MessageModel message, Instant now) {
     EndpointModel endpoint = message.endpoint;
     if (endpoint.inFlight >= endpoint.limit) {
       return;
@@ -51,17 +42,17 @@ final class Timeliness {
         Contract.later(
             Contract.later(obstacles.ofSending(endpoint.proven), endpoint.fullAt),
             endpoint.provenSince);
-    checkInTime(ready, free, allowed, now, "is tried", message);
+    checkInTime(message.dueSince(contract), free, PROMPT, now, "is tried", message);
   }
 
-  private static void checkInTime(
+  private void checkInTime(
       Instant ready, Instant free, Duration allowed, Instant now, String what, Object whom) {
     if (ready.isAfter(now) || free.isAfter(now)) {
       return;
     }
-    Instant from = Contract.later(ready, free);
+    Instant prompt = Contract.later(ready, free).plus(allowed);
     unless(
-        !now.isAfter(from.plus(allowed)),
+        !now.isAfter(prompt) || obstacles.lastTrouble().isAfter(now.minus(PATIENT)),
         "what is due " + what + " without delay",
         whom + " since " + ready + ", nothing in the way since " + free + ", now " + now);
   }
@@ -72,7 +63,7 @@ final class Timeliness {
       Function<MessageModel, Optional<Instant>> endedSince,
       Instant now) {
     for (MessageModel message : open) {
-      if (!message.isIdle() || message.unrecorded) {
+      if (!message.isIdle() || !message.landed || message.unrecorded) {
         continue;
       }
       Optional<Instant> ended = endedSince.apply(message);
@@ -80,7 +71,7 @@ final class Timeliness {
         Instant ready = Contract.later(ended.get(), message.knownSince);
         checkInTime(ready, obstacles.ofWriting(), PATIENT, now, "is dropped", message);
       } else if (message.endpoint.isEnabled()) {
-        checkSending(message, message.dueSince(contract), PATIENT, now);
+        checkSending(message, now);
       } else {
         checkParking(message, now);
       }
@@ -107,6 +98,7 @@ final class Timeliness {
     for (MessageModel message : open) {
       if (message.endpoint == endpoint
           && message.isIdle()
+          && message.landed
           && !message.unrecorded
           && message.row.status() != Status.PENDING) {
         Instant alone = message.row.notBefore();

@@ -54,6 +54,8 @@ final class Simulation {
   /** Steps within a simulated second: more means that the loop turns without getting anywhere. */
   private static final int MOST_STEPS_A_SECOND = 200_000;
 
+  private static final int MOST_SAME_READS = 50;
+
   /** How long, after the faults have ended, everything may take beyond the last deadline. */
   private static final Duration GRACE = Duration.ofHours(2);
 
@@ -112,6 +114,8 @@ final class Simulation {
   private long stepsInSecond;
   private Instant second = World.START;
   private int uncheckedSteps;
+  private @Nullable Load lastRead;
+  private int sameReads;
 
   private Simulation(World world, Trace trace) {
     this.world = world;
@@ -352,6 +356,7 @@ final class Simulation {
       case Input.LoadFailed failed -> {
         trace.line(now, () -> "read failed " + trace.named(failed.load().toString()));
         model.counts().failedReads++;
+        sameReads = 0;
       }
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
     }
@@ -547,7 +552,20 @@ final class Simulation {
                     delivery, reaction.outcome(), reaction.takes().toMillis())));
   }
 
+  private void checkIsNew(Load load) {
+    boolean again =
+        load instanceof Load.Due due
+            && lastRead instanceof Load.Due last
+            && due.after().equals(last.after());
+    sameReads = again ? sameReads + 1 : 0;
+    lastRead = load;
+    if (sameReads > MOST_SAME_READS) {
+      throw new Violation("the same is not read again and again", load.toString());
+    }
+  }
+
   private void read(Read read) {
+    checkIsNew(read.load());
     if (!(read.load() instanceof Load.Due)) {
       trace.line(now, () -> "asks for " + trace.named(read.load().toString()));
     }
@@ -556,7 +574,7 @@ final class Simulation {
       plan(
           disk.readTime(passed),
           () -> {
-            obstacles.readEnds(now);
+            obstacles.readFailed(now);
             inputs.add(new Input.LoadFailed(read.load()));
           });
       return;
