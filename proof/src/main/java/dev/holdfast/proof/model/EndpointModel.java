@@ -55,6 +55,10 @@ final class EndpointModel {
 
   boolean probing;
 
+  /** When the message of its next probe was chosen. */
+  Instant choosesProbeAt = Instant.MIN;
+
+
   /** The last moment at which it had as many attempts as it may. */
   Instant fullAt = Instant.MIN;
 

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.model;
 
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,8 @@ final class MessageModel {
 
   /** As the store has it. */
   Row stored;
+
+  private Instant storedAt;
 
   /** As decided; after a crash as the store has it. */
   Row row;
@@ -54,6 +57,7 @@ final class MessageModel {
     this.subscription = subscription;
     this.endpoint = endpoint;
     this.stored = row;
+    this.storedAt = now;
     this.row = row;
     this.knownSince = now;
   }
@@ -65,6 +69,11 @@ final class MessageModel {
     record Retry(Row row) implements Decision {}
 
     record Exhaust() implements Decision {}
+  }
+
+  void store(Message message, Instant now) {
+    stored = Row.of(message);
+    storedAt = now;
   }
 
   boolean isIdle() {
@@ -106,6 +115,26 @@ final class MessageModel {
       return Contract.later(row.due(), knownSince);
     }
     return allowedSince(contract);
+  }
+
+  /** Whether it should have been its endpoint's probe rather than another message. */
+  boolean isBetterProbe(MessageModel chosen) {
+    Instant chosenAt = endpoint.choosesProbeAt;
+    boolean couldBe =
+        isIdle()
+            && landed
+            && !unrecorded
+            && row.status() != Status.PENDING
+            && storedAt.isBefore(chosenAt)
+            && (row.notBefore() == null || row.notBefore().isBefore(chosenAt));
+    if (!couldBe) {
+      return false;
+    }
+    if (row.status() != chosen.row.status()) {
+      return row.status() == Status.PARKED;
+    }
+    return row.attempts() < chosen.row.attempts()
+        || (row.attempts() == chosen.row.attempts() && id < chosen.id);
   }
 
   /** Whether its endpoint had asked to be left alone with it when it was enabled. */

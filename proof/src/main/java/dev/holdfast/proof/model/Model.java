@@ -223,6 +223,11 @@ public final class Model {
     timeliness.checkPlaces();
   }
 
+  /** The engine asks the store which message is to be the probe. */
+  public void choosesProbe(long endpoint, Instant now) {
+    endpoint(endpoint).choosesProbeAt = now;
+  }
+
   private boolean isWhatWasAccepted(Delivery delivery, MessageModel message) {
     return delivery.event().id() == message.event
         && delivery.message().event() == message.event
@@ -297,6 +302,12 @@ public final class Model {
         message.row.status() != Status.PENDING,
         "a probe tries what is parked or waits",
         message);
+    for (MessageModel other : open.values()) {
+      unless(
+          other.endpoint != endpoint || message.unrecorded || !other.isBetterProbe(message),
+          "a probe tries what is parked with the fewest attempts, then the oldest, else what waits",
+          message + " though there is " + other);
+    }
     message.probe = true;
     endpoint.probing = true;
     counts.probes++;
@@ -506,8 +517,8 @@ public final class Model {
           finish(deliver.message().id());
           counts.delivered++;
         }
-        case Write.Retry retry -> message(retry.message().id()).stored = Row.of(retry.message());
-        case Write.Park park -> park(message(park.message().id()), park.message());
+        case Write.Retry retry -> message(retry.message().id()).store(retry.message(), now);
+        case Write.Park park -> park(message(park.message().id()), park.message(), now);
         case Write.Drop drop -> {
           finish(drop.message().id());
           counts.exhausted += drop.reason() == DropReason.EXHAUSTED ? 1 : 0;
@@ -583,8 +594,8 @@ public final class Model {
     }
   }
 
-  private static void park(MessageModel message, Message parked) {
-    message.stored = Row.of(parked);
+  private static void park(MessageModel message, Message parked, Instant now) {
+    message.store(parked, now);
     message.row = message.stored;
     message.endpoint.pending.remove(message.id);
   }

@@ -566,6 +566,9 @@ final class Simulation {
 
   private void read(Read read) {
     checkIsNew(read.load());
+    if (read.load() instanceof Load.Probe probe) {
+      model.choosesProbe(probe.endpoint(), now);
+    }
     if (!(read.load() instanceof Load.Due)) {
       trace.line(now, () -> "asks for " + trace.named(read.load().toString()));
     }
