@@ -460,6 +460,10 @@ public final class Model {
     MessageModel message = message(parked.id());
     EndpointModel endpoint = message.endpoint;
     unless(message.isIdle(), "a message is in one place only", message);
+    unless(
+        message.unrecorded || message.row.status() != Status.PARKED,
+        "what is parked is not parked again",
+        message);
     Instant at = parked.base() == null ? now : parked.base();
     unless(
         message.unrecorded || Row.of(parked).equals(message.row.parked(contract, at)),

@@ -112,8 +112,10 @@ public final class Obstacles {
     readingUntil = now;
   }
 
-  public void readFailed(Instant now) {
-    readEnds(now);
+  public void readFailed(boolean wasInTheWay, Instant now) {
+    if (wasInTheWay) {
+      readEnds(now);
+    }
     readFailedAt = now;
   }
 

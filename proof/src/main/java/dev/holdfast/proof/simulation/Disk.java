@@ -84,6 +84,10 @@ final class Disk {
     return now.isBefore(readsFailUntil) && roll().nextInt(readsFailOneIn) == 0;
   }
 
+  boolean isSlow(Instant now) {
+    return now.isBefore(slowUntil);
+  }
+
   Duration readTime(Instant now) {
     return upTo(now.isBefore(slowUntil) ? slowReads : world.readTime());
   }

@@ -1,6 +1,7 @@
 package dev.holdfast.proof.simulation;
 
 import dev.holdfast.proof.model.Violation;
+import dev.holdfast.proof.simulation.MutantSuite.Finding;
 import dev.holdfast.proof.simulation.Simulation.Result;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -81,6 +82,13 @@ public final class Simulate implements Callable<Integer> {
       description = "put known bugs into the engine, one at a time, and count the worlds that each"
           + " needs to be found")
   private boolean mutants;
+
+  @Option(
+      names = "--only",
+      paramLabel = "NAME,…",
+      split = ",",
+      description = "with --mutants: only these")
+  private @Nullable List<String> only;
 
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
@@ -204,7 +212,37 @@ public final class Simulate implements Callable<Integer> {
     return 1;
   }
 
-  private int findMutants() {
-    throw new UnsupportedOperationException();
+  private int findMutants() throws InterruptedException {
+    List<Mutant> chosen =
+        only == null
+            ? Mutant.ALL
+            : Mutant.ALL.stream().filter(mutant -> only.contains(mutant.name())).toList();
+    if (chosen.isEmpty()) {
+      throw wrong(
+          "--only: there is no such mutant. There are "
+              + Mutant.ALL.stream().map(Mutant::name).collect(Collectors.joining(", "))
+              + ".");
+    }
+    out.printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), seeds);
+    List<Finding> findings = new MutantSuite(seeds).run(chosen, threads, this::show);
+    List<String> missed =
+        findings.stream()
+            .filter(finding -> !finding.isFound())
+            .map(finding -> finding.mutant().name())
+            .toList();
+    out.printf("%d of %d found.%n", findings.size() - missed.size(), findings.size());
+    if (!missed.isEmpty()) {
+      out.println("NOT FOUND: " + String.join(", ", missed));
+    }
+    return missed.isEmpty() ? 0 : 1;
+  }
+
+  private void show(Finding finding) {
+    Mutant mutant = finding.mutant();
+    out.printf(
+        "%-32s %6s  %s%n",
+        mutant.name(),
+        finding.isFound() ? Long.toString(finding.needed()) : "-",
+        finding.isFound() ? finding.rule() : "NOT FOUND: " + mutant.what());
   }
 }
