@@ -19,8 +19,7 @@ final class Circuit {
   private final Probe probe;
   private final Refill refill;
 
-  Circuit(
-      Limits limits, Commit commit, Dispatch dispatch, Park park, Probe probe, Refill refill) {
+  Circuit(Limits limits, Commit commit, Dispatch dispatch, Park park, Probe probe, Refill refill) {
     this.limits = limits;
     this.commit = commit;
     this.dispatch = dispatch;

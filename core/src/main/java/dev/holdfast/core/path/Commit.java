@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Whatever has gathered while a batch was being written becomes the next one, so that nothing
  * waits on purpose at low load, and one fsync serves many at high load. An endpoint's health is
- * written once a batch, however often it has changed; what is recorded of its changes of state
- * goes with it, before anything that waited longer.
+ * written once a batch, however often it has changed; what is recorded of its changes of state goes
+ * with it, before anything that waited longer.
  *
  * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
  * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
@@ -228,11 +228,7 @@ final class Commit {
   }
 
   boolean isIdle() {
-    return !busy
-        && queue.isEmpty()
-        && pieces.isEmpty()
-        && changes.isEmpty()
-        && touched.isEmpty();
+    return !busy && queue.isEmpty() && pieces.isEmpty() && changes.isEmpty() && touched.isEmpty();
   }
 
   boolean hasRoomForOutcomes() {

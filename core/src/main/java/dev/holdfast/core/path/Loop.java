@@ -4,7 +4,6 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Commit.Entry;
@@ -71,12 +70,14 @@ public final class Loop implements View {
     match = new Match();
     commit = new Commit(limits);
     wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
-    park = new Park(schedule, lanes, commit, wait, bodies);
+    park = new Park(schedule, commit, wait, bodies);
     refill = new Refill(limits, recovery, lanes, loads);
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill);
-    accept = new Accept(schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
+    accept =
+        new Accept(
+            schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,

@@ -64,9 +64,7 @@ final class RetryTimer {
 
   /** Many alarms put off a load, but not when something that only the store has is due earlier. */
   private boolean mayLoad() {
-    return loadingThrough == null
-        && loads.hasRoom()
-        && (alarms.size() < most / 2 || isBehind());
+    return loadingThrough == null && loads.hasRoom() && (alarms.size() < most / 2 || isBehind());
   }
 
   private boolean isBehind() {

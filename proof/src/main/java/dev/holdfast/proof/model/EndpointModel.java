@@ -58,7 +58,6 @@ final class EndpointModel {
   /** When the message of its next probe was chosen. */
   Instant choosesProbeAt = Instant.MIN;
 
-
   /** The last moment at which it had as many attempts as it may. */
   Instant fullAt = Instant.MIN;
 
@@ -178,8 +177,7 @@ final class EndpointModel {
         nextProbeAt = now.plus(contract.probeEvery());
       }
     } else if (consecutiveFailures >= contract.disableAfter()) {
-      change(
-          State.DISABLED, Reason.CONSECUTIVE_FAILURES, now.plus(contract.probeEvery()), now);
+      change(State.DISABLED, Reason.CONSECUTIVE_FAILURES, now.plus(contract.probeEvery()), now);
     } else if (failsTooOften()) {
       change(State.DISABLED, Reason.FAILURE_RATE, now.plus(contract.probeEvery()), now);
     }
@@ -197,8 +195,8 @@ final class EndpointModel {
   }
 
   private boolean failsTooOften() {
-    long attempts = previousAttempts + currentAttempts;
-    long failed = previousFailures + currentFailures;
+    long attempts = (long) previousAttempts + currentAttempts;
+    long failed = (long) previousFailures + currentFailures;
     return attempts > contract.minAttempts()
         && failed * 1_000_000 > attempts * contract.failuresPerMillion();
   }

@@ -119,7 +119,9 @@ public final class Obstacles {
     readFailedAt = now;
   }
 
-  /** The engine holds as much as it may, so that what is due later keeps out what is due earlier. */
+  /**
+   * The engine holds as much as it may, so that what is due later keeps out what is due earlier.
+   */
   public void crowded(Instant now) {
     crowdedUntil = now;
   }
@@ -159,7 +161,13 @@ public final class Obstacles {
 
   @Override
   public String toString() {
-    return inFlight + " of " + inFlightMost + " in flight, " + unproven + " of " + unprovenMost
+    return inFlight
+        + " of "
+        + inFlightMost
+        + " in flight, "
+        + unproven
+        + " of "
+        + unprovenMost
         + " to endpoints that have not proven themselves";
   }
 

@@ -11,8 +11,7 @@ import java.util.List;
  * @param broken what it is replaced by
  * @param real whether the engine once had this bug, until the simulation found it
  */
-record Mutant(
-    String name, String file, String what, String original, String broken, boolean real) {
+record Mutant(String name, String file, String what, String original, String broken, boolean real) {
 
   private static Mutant made(
       String name, String file, String what, String original, String broken) {
@@ -67,13 +66,13 @@ record Mutant(
               "rules/RetrySchedule.java",
               "a parked message loses the last slot it used",
               "            message.attempts(),\n"
-              + "            message.slot(),\n"
-              + "            base,\n"
-              + "            deadline,",
+                  + "            message.slot(),\n"
+                  + "            base,\n"
+                  + "            deadline,",
               "            message.attempts(),\n"
-              + "            0,\n"
-              + "            base,\n"
-              + "            deadline,"),
+                  + "            0,\n"
+                  + "            base,\n"
+                  + "            deadline,"),
           made(
               "rate-boundary",
               "rules/EndpointHealth.java",
@@ -84,22 +83,16 @@ record Mutant(
               "counts-not-reset",
               "rules/EndpointHealth.java",
               "enabling leaves the counts since enabled",
-              "        Bucket.EMPTY,\n"
-              + "        Bucket.EMPTY,\n"
-              + "        0,",
-              "        health.previous(),\n"
-              + "        health.current(),\n"
-              + "        0,"),
+              "        Bucket.EMPTY,\n" + "        Bucket.EMPTY,\n" + "        0,",
+              "        health.previous(),\n" + "        health.current(),\n" + "        0,"),
           made(
               "consecutive-not-reset",
               "rules/EndpointHealth.java",
               "enabling leaves the consecutive failures",
-              "        0,\n"
-              + "        health.lastSuccessAt(),\n"
-              + "        null);",
+              "        0,\n" + "        health.lastSuccessAt(),\n" + "        null);",
               "        health.consecutiveFailures(),\n"
-              + "        health.lastSuccessAt(),\n"
-              + "        null);"),
+                  + "        health.lastSuccessAt(),\n"
+                  + "        null);"),
           made(
               "freeze-boundary",
               "rules/EndpointHealth.java",
@@ -131,31 +124,25 @@ record Mutant(
               "message.notBefore() != null && now.isBefore(message.notBefore())",
               "false"),
           made(
-              "ids-start-at-the-clock",
-              "model/IdSource.java",
-              "ids start at the clock after a restart, not above the highest",
-              "Math.max(0, highestUsed) & -Id.STRIDE",
-              "0"),
-          made(
               "answer-before-commit",
               "path/Accept.java",
               "the 202 goes out before the commit",
               "    commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));",
               "    turn.reply(\n"
-              + "        replyTo,\n"
-              + "        new Answer.Accepted(\n"
-              + "            accepted.stream().map(e -> new Receipt(e.event().id(), \"\", 0, false)).toList()));\n"
-              + "    commit.add(\n"
-              + "        new Commit.Entry(new Write.Accept(accepted), null, null, _ -> {}, weight, bytes));"),
+                  + "        replyTo,\n"
+                  + "        new Answer.Accepted(\n"
+                  + "            accepted.stream().map(e -> new Receipt(e.event().id(), \"\", 0, false)).toList()));\n"
+                  + "    commit.add(\n"
+                  + "        new Commit.Entry(new Write.Accept(accepted), null, null, _ -> {}, weight, bytes));"),
           made(
               "send-before-commit",
               "path/Accept.java",
               "first attempts start before the commit",
               "    unlanded.add(firstId(accepted));",
               "    for (Write.AcceptedEvent event : accepted) {\n"
-              + "      handOver(event, turn);\n"
-              + "    }\n"
-              + "    unlanded.add(firstId(accepted));"),
+                  + "      handOver(event, turn);\n"
+                  + "    }\n"
+                  + "    unlanded.add(firstId(accepted));"),
           made(
               "overtaking",
               "path/Accept.java",
@@ -232,17 +219,15 @@ record Mutant(
               "body-leak",
               "path/Dispatch.java",
               "events stay in memory after their attempts",
-              "    occupy(held, -1);\n"
-              + "    bodies.letGo(held);",
+              "    occupy(held, -1);\n" + "    bodies.letGo(held);",
               "    occupy(held, -1);"),
           made(
               "places-leak",
               "path/Dispatch.java",
               "a place is lost with each message dropped when it should be sent",
+              "  void ended(Held held) {\n" + "    held.lane.inFlight--;",
               "  void ended(Held held) {\n"
-              + "    held.lane.inFlight--;",
-              "  void ended(Held held) {\n"
-              + "    held.lane.inFlight -= stopped ? 0 : held.unproven ? 0 : 1;"),
+                  + "    held.lane.inFlight -= stopped ? 0 : held.unproven ? 0 : 1;"),
           made(
               "probing-for-ever",
               "path/Dispatch.java",
@@ -265,12 +250,8 @@ record Mutant(
               "probe-lost-at-restart",
               "path/Circuit.java",
               "a restart forgets when the next probe is due",
-              "    } else {\n"
-              + "      probe.arm(lane);\n"
-              + "    }\n"
-              + "    refill.want(lane);",
-              "    }\n"
-              + "    refill.want(lane);"),
+              "    } else {\n" + "      probe.arm(lane);\n" + "    }\n" + "    refill.want(lane);",
+              "    }\n" + "    refill.want(lane);"),
           made(
               "recovery-lost-at-restart",
               "path/Circuit.java",
@@ -293,10 +274,8 @@ record Mutant(
               "stopping-spins",
               "path/Loop.java",
               "a process that is asked to stop turns and turns",
-              "        stopping\n"
-              + "            ? new",
-              "        false\n"
-              + "            ? new"),
+              "        stopping\n" + "            ? new",
+              "        false\n" + "            ? new"),
           made(
               "stale-read-believed",
               "path/Loads.java",
@@ -367,10 +346,8 @@ record Mutant(
               "attempts-not-counted",
               "path/Settle.java",
               "attempts are not counted",
-              "            message.attempts() + 1,\n"
-              + "            delivery.startedAt()",
-              "            message.attempts(),\n"
-              + "            delivery.startedAt()"),
+              "            message.attempts() + 1,\n" + "            delivery.startedAt()",
+              "            message.attempts(),\n" + "            delivery.startedAt()"),
           made(
               "unsubscribed-waits",
               "path/Settle.java",

@@ -89,8 +89,7 @@ final class MutantSuite {
 
   /** A bug may make the engine turn for ever within one step, so that only a clock ends it. */
   private static String run(LongFunction<String> world, long seed) throws InterruptedException {
-    ExecutorService one =
-        Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+    ExecutorService one = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     try {
       Callable<String> run = () -> world.apply(seed);
       Future<String> rule = one.submit(run);

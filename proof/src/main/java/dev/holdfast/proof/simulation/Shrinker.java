@@ -1,7 +1,9 @@
 package dev.holdfast.proof.simulation;
 
+import dev.holdfast.proof.model.Violation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Looks for the shortest script that still breaks the same rule: leaves out ever smaller parts, and
@@ -11,16 +13,25 @@ final class Shrinker {
   /** Worlds lived through for one failure; enough for a script of a few hundred actions. */
   private static final int MOST_TRIES = 1_500;
 
-  private final String rule;
+  private final Predicate<World> fails;
   private int tries;
 
-  private Shrinker(String rule) {
-    this.rule = rule;
+  private Shrinker(Predicate<World> fails) {
+    this.fails = fails;
   }
 
-  /** A world that breaks the rule and has no action that could be left out alone. */
+  /** A world that breaks the same rule and has no action that could be left out alone. */
   static World shrink(World failing, String rule) {
-    return new Shrinker(rule).shrink(failing);
+    return shrink(
+        failing,
+        world -> {
+          Violation violation = Simulation.run(world, Trace.off()).violation();
+          return violation != null && violation.rule().equals(rule);
+        });
+  }
+
+  static World shrink(World failing, Predicate<World> fails) {
+    return new Shrinker(fails).shrink(failing);
   }
 
   private World shrink(World failing) {
@@ -52,7 +63,6 @@ final class Shrinker {
 
   private boolean fails(World world) {
     tries++;
-    Simulation.Result result = Simulation.run(world, Trace.off());
-    return result.violation() != null && result.violation().rule().equals(rule);
+    return fails.test(world);
   }
 }

@@ -3,11 +3,11 @@ package dev.holdfast.proof.simulation;
 import dev.holdfast.proof.model.Violation;
 import dev.holdfast.proof.simulation.MutantSuite.Finding;
 import dev.holdfast.proof.simulation.Simulation.Result;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
@@ -62,7 +62,10 @@ public final class Simulate implements Callable<Integer> {
       description = "worlds at the same time (default: one for each processor)")
   private int threads = Runtime.getRuntime().availableProcessors();
 
-  @Option(names = "--seed", paramLabel = "SEED", description = "run this world, and print its trace")
+  @Option(
+      names = "--seed",
+      paramLabel = "SEED",
+      description = "run this world, and print its trace")
   private @Nullable Long seed;
 
   @Option(
@@ -72,15 +75,14 @@ public final class Simulate implements Callable<Integer> {
       description = "with --seed: leave out all actions of the world but these")
   private @Nullable List<Integer> keep;
 
-  @Option(
-      names = "--week",
-      description = "run a week with 1,000 endpoints and an event a second")
+  @Option(names = "--week", description = "run a week with 1,000 endpoints and an event a second")
   private boolean week;
 
   @Option(
       names = "--mutants",
-      description = "put known bugs into the engine, one at a time, and count the worlds that each"
-          + " needs to be found")
+      description =
+          "put known bugs into the engine, one at a time, and count the worlds that each"
+              + " needs to be found")
   private boolean mutants;
 
   @Option(
@@ -89,8 +91,6 @@ public final class Simulate implements Callable<Integer> {
       split = ",",
       description = "with --mutants: only these")
   private @Nullable List<String> only;
-
-  private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
   /** For picocli. */
   public Simulate() {}
@@ -112,32 +112,36 @@ public final class Simulate implements Callable<Integer> {
     return mutants ? findMutants() : search();
   }
 
+  private PrintWriter out() {
+    return known().commandLine().getOut();
+  }
+
+  private CommandSpec known() {
+    return Objects.requireNonNull(spec, "picocli sets it");
+  }
+
   private ParameterException wrong(String message) {
-    CommandSpec known = spec;
-    if (known == null) {
-      throw new IllegalStateException(message);
-    }
-    return new ParameterException(known.commandLine(), message);
+    return new ParameterException(known().commandLine(), message);
   }
 
   private int search() throws InterruptedException {
     long first = from != null ? from : ThreadLocalRandom.current().nextLong(1_000_000_000_000L);
-    out.printf("Seeds %d to %d.%n", first, first + seeds - 1);
+    out().printf("Seeds %d to %d.%n", first, first + seeds - 1);
     ProgressBar bar = new ProgressBar(seeds, "worlds");
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
     campaign.run(first, seeds, threads, bar::show);
     Duration took = Duration.ofNanos(System.nanoTime() - started);
     bar.end();
-    out.println(campaign.totals().describe(took));
+    out().println(campaign.totals().describe(took));
     List<Result> failures = campaign.failures();
     if (failures.isEmpty()) {
       return 0;
     }
-    out.println();
-    failures.forEach(failure -> out.println("FAILED seed " + failure.world().seed() + ": "
-        + rule(failure)));
-    out.println();
+    out().println();
+    failures.forEach(
+        failure -> out().println("FAILED seed " + failure.world().seed() + ": " + rule(failure)));
+    out().println();
     explain(failures.getFirst().world(), rule(failures.getFirst()));
     return 1;
   }
@@ -148,18 +152,19 @@ public final class Simulate implements Callable<Integer> {
 
   /** Prints the shortest trace that shows the failure, and how to see it again. */
   private void explain(World failing, String rule) {
-    out.println("Looking for a shorter world that fails in the same way…");
+    out().println("Looking for a shorter world that fails in the same way…");
     World shortest = Shrinker.shrink(failing, rule);
     Result result = Simulation.run(shortest, Trace.on());
-    out.print(result.trace());
-    out.println();
-    out.printf(
-        "%d of its %d actions are enough. To see this again:%n  ./holdfast simulate --seed %d"
-            + " --keep %s%n",
-        shortest.script().size(),
-        failing.script().size(),
-        failing.seed(),
-        kept(failing, shortest));
+    out().print(result.trace());
+    out().println();
+    out()
+        .printf(
+            "%d of its %d actions are enough. To see this again:%n  ./holdfast simulate --seed %d"
+                + " --keep %s%n",
+            shortest.script().size(),
+            failing.script().size(),
+            failing.seed(),
+            kept(failing, shortest));
   }
 
   private static String kept(World whole, World shortest) {
@@ -177,9 +182,9 @@ public final class Simulate implements Callable<Integer> {
   private int replay(World whole) {
     World world = keep == null ? whole : whole.with(chosen(whole, keep));
     Result result = Simulation.run(world, Trace.on());
-    out.print(result.trace());
+    out().print(result.trace());
     if (result.violation() == null) {
-      out.printf("Seed %d keeps the contract.%n", world.seed());
+      out().printf("Seed %d keeps the contract.%n", world.seed());
       return 0;
     }
     return 1;
@@ -191,7 +196,10 @@ public final class Simulate implements Callable<Integer> {
       if (place < 0 || place >= world.script().size()) {
         throw wrong(
             "--keep: this world's actions have the numbers 0 to "
-                + (world.script().size() - 1) + ", not " + place + ".");
+                + (world.script().size() - 1)
+                + ", not "
+                + place
+                + ".");
       }
       chosen.add(world.script().get(place));
     }
@@ -199,16 +207,16 @@ public final class Simulate implements Callable<Integer> {
   }
 
   private int liveThroughAWeek() {
-    out.println("A week of 1,000 endpoints, with an event a second.");
+    out().println("A week of 1,000 endpoints, with an event a second.");
     long started = System.nanoTime();
     Result result = Simulation.run(Week.make(from == null ? 1 : from), Trace.off());
     Totals totals = new Totals();
     totals.add(result);
-    out.println(totals.describe(Duration.ofNanos(System.nanoTime() - started)));
+    out().println(totals.describe(Duration.ofNanos(System.nanoTime() - started)));
     if (result.violation() == null) {
       return 0;
     }
-    out.println("FAILED: " + result.violation().getMessage());
+    out().println("FAILED: " + result.violation().getMessage());
     return 1;
   }
 
@@ -223,26 +231,27 @@ public final class Simulate implements Callable<Integer> {
               + Mutant.ALL.stream().map(Mutant::name).collect(Collectors.joining(", "))
               + ".");
     }
-    out.printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), seeds);
+    out().printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), seeds);
     List<Finding> findings = new MutantSuite(seeds).run(chosen, threads, this::show);
     List<String> missed =
         findings.stream()
             .filter(finding -> !finding.isFound())
             .map(finding -> finding.mutant().name())
             .toList();
-    out.printf("%d of %d found.%n", findings.size() - missed.size(), findings.size());
+    out().printf("%d of %d found.%n", findings.size() - missed.size(), findings.size());
     if (!missed.isEmpty()) {
-      out.println("NOT FOUND: " + String.join(", ", missed));
+      out().println("NOT FOUND: " + String.join(", ", missed));
     }
     return missed.isEmpty() ? 0 : 1;
   }
 
   private void show(Finding finding) {
     Mutant mutant = finding.mutant();
-    out.printf(
-        "%-32s %6s  %s%n",
-        mutant.name(),
-        finding.isFound() ? Long.toString(finding.needed()) : "-",
-        finding.isFound() ? finding.rule() : "NOT FOUND: " + mutant.what());
+    out()
+        .printf(
+            "%-32s %6s  %s%n",
+            mutant.name(),
+            finding.isFound() ? Long.toString(finding.needed()) : "-",
+            finding.isFound() ? finding.rule() : "NOT FOUND: " + mutant.what());
   }
 }

@@ -20,7 +20,6 @@ import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
-import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.core.rules.EndpointHealth;
@@ -279,7 +278,7 @@ final class Simulation {
     } catch (RuntimeException e) {
       throw new Violation("the loop does not break", e + " at " + e.getStackTrace()[0]);
     }
-    Map<Consumer<Answer>, Answer> answers = new IdentityHashMap<>();
+    IdentityHashMap<Consumer<Answer>, Answer> answers = new IdentityHashMap<>();
     for (Effect effect : effects) {
       if (effect instanceof Effect.Reply reply) {
         answers.put(reply.to(), reply.answer());
@@ -313,7 +312,7 @@ final class Simulation {
   }
 
   /** Shows the model what the loop was told. */
-  private void tell(Input input, Map<Consumer<Answer>, Answer> answers) {
+  private void tell(Input input, IdentityHashMap<Consumer<Answer>, Answer> answers) {
     switch (input) {
       case Input.Asked asked -> {
         Answer answer = answers.get(asked.replyTo());
@@ -475,8 +474,7 @@ final class Simulation {
   private String summary(Write write) {
     return switch (write) {
       case Write.Accept accept ->
-          "accept "
-              + accept.events().stream().map(this::summary).collect(Collectors.joining(", "));
+          "accept " + accept.events().stream().map(this::summary).collect(Collectors.joining(", "));
       case Write.Deliver deliver -> "delivered " + trace.message(deliver.message().id());
       case Write.Retry retry ->
           trace.message(retry.message().id())
@@ -537,16 +535,14 @@ final class Simulation {
     Behaviour behaviour =
         healed
             ? new Behaviour.Healthy(Duration.ofMillis(20))
-            : receivers.getOrDefault(
-                delivery.url(), new Behaviour.Healthy(Duration.ofMillis(20)));
+            : receivers.getOrDefault(delivery.url(), new Behaviour.Healthy(Duration.ofMillis(20)));
     Behaviour.Reaction reaction =
         behaviour.react(now, dice(delivery.url().hashCode(), now.toEpochMilli()));
     plan(
         reaction.takes(),
         () ->
             inputs.add(
-                new Input.AttemptEnded(
-                    delivery, reaction.outcome(), reaction.takes().toMillis())));
+                new Input.AttemptEnded(delivery, reaction.outcome(), reaction.takes().toMillis())));
   }
 
   private void checkIsNew(Load load) {
@@ -640,7 +636,8 @@ final class Simulation {
       case Action.FillDisk fill -> disk.fill(passed.plus(fill.time()));
       case Action.Poison poison -> disk.poison(passed.plus(poison.time()), poison.oneIn());
       case Action.LoseCommit lose -> disk.loseNext(lose.written(), lose.down());
-      case Action.SlowStore slow -> disk.slow(passed.plus(slow.time()), slow.commits(), slow.reads());
+      case Action.SlowStore slow ->
+          disk.slow(passed.plus(slow.time()), slow.commits(), slow.reads());
       case Action.SetClock set -> {
         wrong = wrong.plus(set.by());
         readClock();
@@ -755,8 +752,7 @@ final class Simulation {
   private void bringToAnEnd() {
     limit = world.contract().deadline(now).plus(GRACE);
     for (Endpoint endpoint : store.snapshot().endpoints()) {
-      boolean byItself =
-          endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
+      boolean byItself = endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
       if (!byItself) {
         ask(new Request.Operate(TENANT, endpoint.id(), Operation.ENABLE), _ -> {});
       }
@@ -796,8 +792,7 @@ final class Simulation {
     limit(gauges.inFlight(), limits.inFlight(), "in flight", gauges);
     limit(gauges.bodyBytes(), limits.bodyBytes(), "bytes kept", gauges);
     limit(gauges.acceptingBytes(), limits.acceptingBytes(), "bytes not on disk", gauges);
-    limit(
-        gauges.timers(), limits.timers() + model.unrecorded(), "messages that wait", gauges);
+    limit(gauges.timers(), limits.timers() + model.unrecorded(), "messages that wait", gauges);
     // These are looked at before something is taken in, so that one more may be.
     limit(gauges.sendingBytes(), limits.sendingBytes() + LARGEST_EVENT, "bytes sent", gauges);
     int lanes = store.endpoints();

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Makes the large world: a week, a thousand endpoints, an event a second, the shipped settings. */
+/** Makes a large world with the shipped settings: many endpoints, and an event a second. */
 final class Week {
   private static final int ENDPOINTS = 1_000;
   private static final Duration LENGTH = Duration.ofDays(7);
@@ -18,20 +18,24 @@ final class Week {
   private Week() {}
 
   static World make(long seed) {
+    return make(seed, ENDPOINTS, LENGTH);
+  }
+
+  static World make(long seed, int endpoints, Duration length) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Action> script = new ArrayList<>();
-    for (int i = 0; i < ENDPOINTS; i++) {
+    for (int i = 0; i < endpoints; i++) {
       script.add(new Action.Behave(World.START, i, usual(i, random)));
       // A type of its own for each endpoint, so that an event has one message.
       script.add(new Action.Subscribe(World.START.plusMillis(i), i, "t" + i, null));
     }
-    for (long second = 2; second < LENGTH.toSeconds(); second++) {
+    for (long second = 2; second < length.toSeconds(); second++) {
       Instant at = World.START.plusSeconds(second).plusNanos(1_000L * random.nextInt(1_000_000));
       script.add(
           new Action.Submit(
-              at, "t" + random.nextInt(ENDPOINTS), null, 1, 0, Action.Submit.NO_ID, false));
+              at, "t" + random.nextInt(endpoints), null, 1, 0, Action.Submit.NO_ID, false));
       if (random.nextInt(3_600) == 0) {
-        script.add(trouble(at, random));
+        script.add(trouble(at, random.nextInt(endpoints), random));
       }
     }
     script.sort(Comparator.comparing(Action::at));
@@ -43,7 +47,7 @@ final class Week {
         Duration.ofMillis(4),
         Duration.ofMillis(2),
         script,
-        World.START.plus(LENGTH));
+        World.START.plus(length));
   }
 
   /** One in twenty is in trouble from the start. */
@@ -58,9 +62,8 @@ final class Week {
   }
 
   /** About once an hour something happens somewhere. */
-  private static Action trouble(Instant at, SplittableRandom random) {
-    int endpoint = random.nextInt(ENDPOINTS);
-    return switch (random.nextInt(8)) {
+  private static Action trouble(Instant at, int endpoint, SplittableRandom random) {
+    return switch (random.nextInt(9)) {
       case 0 -> new Action.Crash(at, random.nextInt(20), Duration.ofSeconds(5));
       case 1 -> new Action.Stop(at, Duration.ofSeconds(30));
       case 2 -> new Action.FillDisk(at, Duration.ofMinutes(random.nextInt(1, 20)));
@@ -69,6 +72,7 @@ final class Week {
               at, Duration.ofMinutes(2), Duration.ofMillis(500), Duration.ofSeconds(2));
       case 4 -> new Action.LoseCommit(at, random.nextBoolean(), Duration.ofSeconds(10));
       case 5 -> new Action.Behave(at, endpoint, new Behaviour.Hanging());
+      case 6 -> new Action.SetClock(at, Duration.ofSeconds(random.nextBoolean() ? 3_600 : -3_600));
       default -> new Action.Behave(at, endpoint, new Behaviour.Healthy(Duration.ofMillis(100)));
     };
   }

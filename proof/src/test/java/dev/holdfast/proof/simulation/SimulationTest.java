@@ -1,0 +1,88 @@
+package dev.holdfast.proof.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.proof.model.Model.Counts;
+import dev.holdfast.proof.simulation.Simulation.Result;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SimulationTest {
+  private static final int FIXED_SEEDS = 300;
+  private static final int FRESH_SEEDS = 300;
+
+  @Test
+  void worlds_that_are_always_the_same_keep_the_contract_and_meet_everything() throws Exception {
+    Campaign campaign = run(0, FIXED_SEEDS);
+    Counts counts = campaign.totals().counts();
+    assertThat(counts.accepted).isPositive();
+    assertThat(counts.delivered).isPositive();
+    assertThat(counts.exhausted).isPositive();
+    assertThat(counts.expired).isPositive();
+    assertThat(counts.unsubscribed).isPositive();
+    assertThat(counts.repeated).isPositive();
+    assertThat(counts.probes).isPositive();
+    assertThat(counts.recoveries).isPositive();
+    assertThat(counts.stateChanges).isPositive();
+    assertThat(counts.deaths).isPositive();
+    assertThat(counts.failedCommits).isPositive();
+    assertThat(counts.refusedWrites).isPositive();
+    assertThat(counts.failedReads).isPositive();
+  }
+
+  @Test
+  void new_worlds_keep_the_contract() throws Exception {
+    run(ThreadLocalRandom.current().nextLong(1_000_000_000_000L), FRESH_SEEDS);
+  }
+
+  private static Campaign run(long from, int seeds) throws InterruptedException {
+    Campaign campaign = new Campaign(1);
+    campaign.run(from, seeds, 2, _ -> {});
+    assertThat(campaign.failures())
+        .as(
+            () ->
+                "to see more: ./holdfast simulate --seed "
+                    + campaign.failures().getFirst().world().seed())
+        .isEmpty();
+    return campaign;
+  }
+
+  /** Each of these worlds showed a bug that the engine had. */
+  @ParameterizedTest
+  @ValueSource(longs = {0})
+  void worlds_that_once_broke_the_contract_keep_it(long seed) {
+    assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89})
+  void the_same_seed_gives_the_same_trace_byte_for_byte(long seed) {
+    String once = Simulation.run(WorldMaker.make(seed), Trace.on()).trace();
+    assertThat(once).isNotEmpty();
+    assertThat(Simulation.run(WorldMaker.make(seed), Trace.on()).trace()).isEqualTo(once);
+  }
+
+  @Test
+  void another_seed_gives_another_trace() {
+    assertThat(Simulation.run(WorldMaker.make(1), Trace.on()).trace())
+        .isNotEqualTo(Simulation.run(WorldMaker.make(2), Trace.on()).trace());
+  }
+
+  @Test
+  void a_trace_changes_nothing() {
+    Result traced = Simulation.run(WorldMaker.make(5), Trace.on());
+    Result untraced = Simulation.run(WorldMaker.make(5), Trace.off());
+    assertThat(untraced.steps()).isEqualTo(traced.steps());
+    assertThat(untraced.lived()).isEqualTo(traced.lived());
+  }
+
+  @Test
+  void a_large_world_keeps_the_contract() {
+    Result result = Simulation.run(Week.make(1, 200, Duration.ofHours(3)), Trace.off());
+    assertThat(result.violation()).isNull();
+    assertThat(result.counts().accepted).isGreaterThan(10_000);
+  }
+}
