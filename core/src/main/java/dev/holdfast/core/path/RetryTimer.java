@@ -24,6 +24,7 @@ final class RetryTimer {
   private final Duration horizon;
   private final Loads loads;
   private final TreeSet<Alarm> alarms = new TreeSet<>();
+  private int storedAlarms;
 
   private DueCursor loadedThrough = DueCursor.START;
   private @Nullable Instant loadingThrough;
@@ -35,17 +36,16 @@ final class RetryTimer {
     this.loads = loads;
   }
 
-  /** When to look at a message. */
-  record Alarm(Instant at, long id, Held held) implements Comparable<Alarm> {
+  /**
+   * When to look at a message.
+   *
+   * @param stored whether the store knows the time too, so that a load would bring the message
+   */
+  record Alarm(Instant at, long id, boolean stored, Held held) implements Comparable<Alarm> {
     @Override
     public int compareTo(Alarm other) {
       int byTime = at.compareTo(other.at);
       return byTime != 0 ? byTime : Long.compare(id, other.id);
-    }
-
-    /** Whether the store knows the time too, so that a load would bring the message again. */
-    boolean isStored() {
-      return at.equals(held.message.due());
     }
   }
 
@@ -64,7 +64,7 @@ final class RetryTimer {
 
   /** Many alarms put off a load, but not when something that only the store has is due earlier. */
   private boolean mayLoad() {
-    return loadingThrough == null && loads.hasRoom() && (alarms.size() < most / 2 || isBehind());
+    return loadingThrough == null && loads.hasRoom() && (storedAlarms < most / 2 || isBehind());
   }
 
   private boolean isBehind() {
@@ -74,7 +74,7 @@ final class RetryTimer {
 
   private @Nullable Alarm lastStored() {
     for (Alarm alarm : alarms.descendingSet()) {
-      if (alarm.isStored()) {
+      if (alarm.stored()) {
         return alarm;
       }
     }
@@ -119,11 +119,13 @@ final class RetryTimer {
 
   /** Takes a message in; what there is no room for then is let go. */
   void add(Held held, Instant at, Consumer<Held> letGo) {
-    Alarm alarm = new Alarm(at, held.message.id(), held);
+    boolean stored = at.equals(held.message.due());
+    Alarm alarm = new Alarm(at, held.message.id(), stored, held);
     held.place = Held.Place.TIMER;
     held.alarm = alarm;
     alarms.add(alarm);
-    Alarm last = alarms.size() > most ? lastStored() : null;
+    storedAlarms += stored ? 1 : 0;
+    Alarm last = storedAlarms > most ? lastStored() : null;
     if (last != null) {
       remove(last.held());
       rewind(last.at(), last.id());
@@ -135,6 +137,7 @@ final class RetryTimer {
   void remove(Held held) {
     if (held.alarm != null) {
       alarms.remove(held.alarm);
+      storedAlarms -= held.alarm.stored() ? 1 : 0;
       held.alarm = null;
     }
   }

@@ -721,8 +721,11 @@ public final class Model {
     timeliness.check(endpoints.values(), open.values(), this::endedSince, now);
   }
 
+  /** Since when a message's subscription has ended; {@code MAX} while its end is being recorded. */
   private Optional<Instant> endedSince(MessageModel message) {
-    return Optional.ofNullable(ended.get(message.subscription));
+    return leaving.contains(message.subscription)
+        ? Optional.of(Instant.MAX)
+        : Optional.ofNullable(ended.get(message.subscription));
   }
 
   /** Whether the engine counts what there is. */

@@ -223,12 +223,12 @@ public final class Simulate implements Callable<Integer> {
   private int findMutants() throws InterruptedException {
     List<Mutant> chosen =
         only == null
-            ? Mutant.ALL
-            : Mutant.ALL.stream().filter(mutant -> only.contains(mutant.name())).toList();
+            ? Mutant.all()
+            : Mutant.all().stream().filter(mutant -> only.contains(mutant.name())).toList();
     if (chosen.isEmpty()) {
       throw wrong(
           "--only: there is no such mutant. There are "
-              + Mutant.ALL.stream().map(Mutant::name).collect(Collectors.joining(", "))
+              + Mutant.all().stream().map(Mutant::name).collect(Collectors.joining(", "))
               + ".");
     }
     out().printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), seeds);

@@ -113,6 +113,10 @@ final class Simulation {
   private long stepsInSecond;
   private Instant second = World.START;
   private int uncheckedSteps;
+
+  /** Whether, after its last step, the engine held as much as it may. */
+  private boolean crowded;
+
   private @Nullable Load lastRead;
   private int sameReads;
 
@@ -221,6 +225,7 @@ final class Simulation {
     stopping = false;
     effectsLeft = Integer.MAX_VALUE;
     inputs = new ArrayList<>();
+    crowded = false;
     disk.starts();
     Snapshot snapshot = store.snapshot();
     clock = steadyClock(snapshot.latest());
@@ -270,6 +275,9 @@ final class Simulation {
 
   private void step(Loop running) {
     countStep();
+    if (crowded) {
+      obstacles.crowded(now);
+    }
     List<Input> batch = inputs;
     inputs = new ArrayList<>();
     List<Effect> effects = new ArrayList<>();
@@ -784,10 +792,9 @@ final class Simulation {
   }
 
   private void checkLimits(Gauges gauges) {
-    if (gauges.unwritten() >= world.limits().unwritten()
-        || gauges.held() >= world.limits().held()) {
-      obstacles.crowded(now);
-    }
+    crowded =
+        gauges.unwritten() >= world.limits().unwritten()
+            || gauges.held() >= world.limits().held();
     Limits limits = world.limits();
     limit(gauges.inFlight(), limits.inFlight(), "in flight", gauges);
     limit(gauges.bodyBytes(), limits.bodyBytes(), "bytes kept", gauges);

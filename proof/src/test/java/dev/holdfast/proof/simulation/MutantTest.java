@@ -20,7 +20,7 @@ class MutantTest {
           "no-slow-start");
 
   static List<Mutant> mutants() {
-    return Mutant.ALL;
+    return Mutant.all();
   }
 
   @ParameterizedTest
@@ -35,13 +35,13 @@ class MutantTest {
 
   @Test
   void each_mutant_has_a_name_of_its_own() {
-    assertThat(Mutant.ALL.stream().map(Mutant::name)).doesNotHaveDuplicates();
+    assertThat(Mutant.all().stream().map(Mutant::name)).doesNotHaveDuplicates();
   }
 
   @Test
   void the_simulation_finds_them() throws Exception {
     List<Mutant> quick =
-        Mutant.ALL.stream().filter(mutant -> QUICK.contains(mutant.name())).toList();
+        Mutant.all().stream().filter(mutant -> QUICK.contains(mutant.name())).toList();
     assertThat(quick).hasSameSizeAs(QUICK);
     assertThat(new MutantSuite(50).run(quick, 2, _ -> {})).allMatch(Finding::isFound);
   }
@@ -49,13 +49,15 @@ class MutantTest {
   @Test
   void without_a_bug_it_finds_none() throws Exception {
     Mutant harmless =
-        new Mutant(
-            "harmless",
-            "rules/Pace.java",
-            "",
-            "yield slowStart(most);",
-            "yield Pace.slowStart(most);",
-            false);
+        Mutant.parse(
+                """
+                harmless
+                the same in other words
+                rules/Pace.java
+                -          yield slowStart(most);
+                +          yield Pace.slowStart(most);
+                """)
+            .getFirst();
     assertThat(new MutantSuite(20).run(List.of(harmless), 1, _ -> {})).noneMatch(Finding::isFound);
   }
 }
