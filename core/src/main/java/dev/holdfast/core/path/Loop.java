@@ -265,7 +265,9 @@ public final class Loop implements View {
     if (!lane.isOpen()) {
       return;
     }
-    for (Message message : backlog.messages()) {
+    // What was asked for before the lane closed and opened again is found anew, in its order.
+    boolean isOld = !load.triedBefore().equals(recovery.triedBefore(lane.health()));
+    for (Message message : isOld ? List.<Message>of() : backlog.messages()) {
       Held held = lanes.held(message.id());
       if (held == null && !loads.isOutOfTime(message.id(), number)) {
         dispatch.addRetry(lanes.hold(lane, message, Place.RETRY));

@@ -92,7 +92,7 @@ final class RetryTimer {
       loadedThrough = new DueCursor(due == null ? load.through() : due, last.id());
     }
     DueCursor rewind = rewindTo;
-    if (rewind != null && rewind.due().isBefore(loadedThrough.due())) {
+    if (rewind != null && rewind.compareTo(loadedThrough) < 0) {
       loadedThrough = rewind;
     }
     rewindTo = null;
@@ -108,11 +108,10 @@ final class RetryTimer {
   /** Lets a load bring again what is due then and later. */
   void rewind(Instant due, long id) {
     DueCursor before = new DueCursor(due, id - 1);
-    if (loadingThrough != null && (rewindTo == null || due.isBefore(rewindTo.due()))) {
+    if (loadingThrough != null && (rewindTo == null || before.compareTo(rewindTo) < 0)) {
       rewindTo = before;
     }
-    if (due.isBefore(loadedThrough.due())
-        || (due.equals(loadedThrough.due()) && id <= loadedThrough.id())) {
+    if (before.compareTo(loadedThrough) < 0) {
       loadedThrough = before;
     }
   }

@@ -56,8 +56,14 @@ public interface Store extends AutoCloseable {
   void close();
 
   /** A place in the order of (due, id). */
-  record DueCursor(Instant due, long id) {
+  record DueCursor(Instant due, long id) implements Comparable<DueCursor> {
     public static final DueCursor START = new DueCursor(Instant.EPOCH, 0);
+
+    @Override
+    public int compareTo(DueCursor other) {
+      int byTime = due.compareTo(other.due);
+      return byTime != 0 ? byTime : Long.compare(id, other.id);
+    }
   }
 
   /**

@@ -156,7 +156,8 @@ final class Disk {
     for (Instant one : new Instant[] {fullUntil, slowUntil, poisonUntil, readsFailUntil}) {
       until = one.isAfter(until) ? one : until;
     }
-    return Duration.between(now, until).plus(slowCommits.multipliedBy(100));
+    Duration left = Duration.between(now, until);
+    return isSlow(now) ? left.plus(slowCommits.multipliedBy(100)) : left;
   }
 
   void heal() {

@@ -281,8 +281,12 @@ final class Simulation {
     List<Input> batch = inputs;
     inputs = new ArrayList<>();
     List<Effect> effects = new ArrayList<>();
+    // How many effects there were before each input was taken in.
+    List<Integer> before = new ArrayList<>();
+    Iterable<Input> taken =
+        () -> batch.stream().peek(_ -> before.add(effects.size())).iterator();
     try {
-      running.step(batch, now, effects::add);
+      running.step(taken, now, effects::add);
     } catch (RuntimeException e) {
       throw new Violation("the loop does not break", e + " at " + e.getStackTrace()[0]);
     }
@@ -292,13 +296,19 @@ final class Simulation {
         answers.put(reply.to(), reply.answer());
       }
     }
-    batch.forEach(input -> tell(input, answers));
-    for (Effect effect : effects) {
+    int told = 0;
+    for (int i = 0; i < effects.size(); i++) {
+      for (; told < batch.size() && before.get(told) <= i; told++) {
+        tell(batch.get(told), answers);
+      }
       if (effectsLeft-- == 0) {
         die("CRASH");
         return;
       }
-      perform(effect);
+      perform(effects.get(i));
+    }
+    for (; told < batch.size(); told++) {
+      tell(batch.get(told), answers);
     }
     check(running);
     if (stopping && running.isStopped()) {
@@ -568,7 +578,7 @@ final class Simulation {
   private void read(Read read) {
     checkIsNew(read.load());
     if (read.load() instanceof Load.Probe probe) {
-      model.choosesProbe(probe.endpoint(), now);
+      model.choosesProbe(probe.endpoint(), probe.now());
     }
     if (!(read.load() instanceof Load.Due)) {
       trace.line(now, () -> "asks for " + trace.named(read.load().toString()));
@@ -741,12 +751,17 @@ final class Simulation {
       stopping = true;
       down = downtime;
       inputs.add(new Input.StopRequested());
-      plan(
-          LONGEST_STOP.plus(disk.troubleLeft(passed)),
-          () -> {
-            throw new Violation("a process that is asked to end ends", "it has not");
-          });
+      plan(LONGEST_STOP, this::checkStopped);
     }
+  }
+
+  private void checkStopped() {
+    Duration trouble = disk.troubleLeft(passed);
+    if (trouble.isPositive()) {
+      plan(trouble.plus(LONGEST_STOP), this::checkStopped);
+      return;
+    }
+    throw new Violation("a process that is asked to end ends", "it has not");
   }
 
   /** All faults end: what is disabled recovers by itself, what people closed people open. */
