@@ -93,11 +93,13 @@ final class Subscriptions {
 
   void unsubscribe(Request.Unsubscribe request, Consumer<Answer> replyTo, Turn turn) {
     Subscription subscription = match.get(request.subscription());
-    if (subscription == null || !subscription.tenant().equals(request.tenant())) {
+    if (subscription == null
+        || !subscription.tenant().equals(request.tenant())
+        || match.isLeaving(subscription)) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
-    match.remove(subscription);
+    match.leave(subscription);
     commit.add(
         Commit.Entry.of(
             new Write.Unsubscribe(subscription, turn.now()),
@@ -106,13 +108,14 @@ final class Subscriptions {
   }
 
   void unsubscribed(Subscription subscription, Consumer<Answer> replyTo, Turn turn) {
+    match.remove(subscription);
     resume(subscription);
     turn.reply(replyTo, new Answer.Unsubscribed());
   }
 
   /** A subscription's end could not be written: it goes on. */
   void notUnsubscribed(Subscription subscription) {
-    match.add(subscription);
+    match.stay(subscription);
   }
 
   /** Goes on dropping the messages of an ended subscription. */

@@ -21,6 +21,7 @@ import dev.holdfast.core.port.Written;
 import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.proof.model.MessageModel.Decision;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -66,10 +67,15 @@ public final class Model {
 
   private final Counts counts = new Counts();
 
-  public Model(Contract contract, Obstacles obstacles) {
+  /**
+   * A model that has seen nothing yet.
+   *
+   * @param prompt how long the engine may take for what it only has to do
+   */
+  public Model(Contract contract, Obstacles obstacles, Duration prompt) {
     this.contract = contract;
     this.obstacles = obstacles;
-    this.timeliness = new Timeliness(contract, obstacles);
+    this.timeliness = new Timeliness(contract, obstacles, prompt);
   }
 
   /** What a submitted event has to become. */
@@ -196,7 +202,7 @@ public final class Model {
         delivery.message() + " but " + message);
     unless(isWhatWasAccepted(delivery, message), "an attempt sends what was accepted", delivery);
     unless(
-        !leaving.contains(message.subscription) && subscriptions.containsKey(message.subscription),
+        subscriptions.containsKey(message.subscription),
         "nothing is sent for a subscription that has ended",
         message);
     unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
@@ -482,7 +488,8 @@ public final class Model {
     boolean right =
         switch (drop.reason()) {
           case UNSUBSCRIBED ->
-              hasEnded(message.subscription) && !(message.decision instanceof Decision.Deliver);
+              !subscriptions.containsKey(message.subscription)
+                  && !(message.decision instanceof Decision.Deliver);
           case EXHAUSTED -> message.decision instanceof Decision.Exhaust;
           case EXPIRED -> message.decision == null && mayExpire(message, now);
         };

@@ -6,7 +6,9 @@ import dev.holdfast.core.model.Message.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -15,9 +17,6 @@ import java.util.function.Function;
  * obstacle}. What is in limbo is late for ever.
  */
 final class Timeliness {
-  /** For what the engine holds in memory and only has to do. */
-  private static final Duration PROMPT = Duration.ofMillis(20);
-
   /** For what it has to find first, asking the store again after a while where needed. */
   private static final Duration PATIENT = Duration.ofSeconds(5);
 
@@ -26,10 +25,12 @@ final class Timeliness {
 
   private final Contract contract;
   private final Obstacles obstacles;
+  private final Duration prompt;
 
-  Timeliness(Contract contract, Obstacles obstacles) {
+  Timeliness(Contract contract, Obstacles obstacles, Duration prompt) {
     this.contract = contract;
     this.obstacles = obstacles;
+    this.prompt = prompt;
   }
 
   /** A message of an enabled endpoint is about to be tried, or could be. */
@@ -42,7 +43,7 @@ final class Timeliness {
         Contract.later(
             Contract.later(obstacles.ofSending(endpoint.proven), endpoint.fullAt),
             endpoint.provenSince);
-    checkInTime(message.dueSince(contract), free, PROMPT, now, "is tried", message);
+    checkInTime(message.dueSince(contract), free, prompt, now, "is tried", message);
   }
 
   private void checkInTime(
@@ -50,9 +51,9 @@ final class Timeliness {
     if (ready.isAfter(now) || free.isAfter(now)) {
       return;
     }
-    Instant prompt = Contract.later(ready, free).plus(allowed);
+    Instant latest = Contract.later(ready, free).plus(allowed);
     unless(
-        !now.isAfter(prompt) || obstacles.lastTrouble().isAfter(now.minus(PATIENT)),
+        !now.isAfter(latest) || obstacles.lastTrouble().isAfter(now.minus(PATIENT)),
         "what is due " + what + " without delay",
         whom + " since " + ready + ", nothing in the way since " + free + ", now " + now);
   }
@@ -62,8 +63,18 @@ final class Timeliness {
       Collection<MessageModel> open,
       Function<MessageModel, Optional<Instant>> endedSince,
       Instant now) {
+    Set<EndpointModel> crowded = new HashSet<>();
+    for (MessageModel message : open) {
+      if (message.unrecorded) {
+        // What the store would not take stays in memory, and may leave no room for others.
+        crowded.add(message.endpoint);
+      }
+    }
     for (MessageModel message : open) {
       if (!message.isIdle() || !message.landed || message.unrecorded) {
+        continue;
+      }
+      if (crowded.contains(message.endpoint) && message.row.status() == Status.PENDING) {
         continue;
       }
       Optional<Instant> ended = endedSince.apply(message);

@@ -16,8 +16,7 @@ import java.util.List;
  * @param broken the lines that replace them
  * @param real whether the engine once had this bug, until the simulation found it
  */
-record Mutant(
-    String name, String what, String file, String original, String broken, boolean real) {
+record Mutant(String name, String what, String file, String original, String broken, boolean real) {
 
   private static final String REAL = " *";
 

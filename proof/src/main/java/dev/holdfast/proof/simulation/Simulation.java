@@ -53,6 +53,11 @@ final class Simulation {
   /** Steps within a simulated second: more means that the loop turns without getting anywhere. */
   private static final int MOST_STEPS_A_SECOND = 200_000;
 
+  /** How long the engine may take for what it only has to do: the bound that is stated. */
+  private static final Duration PROMPT = Duration.ofMillis(20);
+
+  private static final Duration PROMPT_WITH_LITTLE_ROOM = Duration.ofMillis(500);
+  private static final int ROOMY_TIMERS = 1_000;
   private static final int MOST_SAME_READS = 50;
 
   /** How long, after the faults have ended, everything may take beyond the last deadline. */
@@ -61,7 +66,7 @@ final class Simulation {
   /** The process does not wake up more often, however slowly its clock goes. */
   private static final Duration SHORTEST_SLEEP = Duration.ofNanos(1_000);
 
-  private static final int FEW_ENDPOINTS = 16;
+  private static final int FEW_ENDPOINTS = 64;
 
   /** Bytes of the largest event, and messages of the largest request, that worlds have. */
   private static final int LARGEST_EVENT = 1_000;
@@ -129,8 +134,13 @@ final class Simulation {
             world.limits().inFlight(),
             world.limits().inFlightUnproven(),
             world.limits().sendingBytes());
-    this.model = new Model(world.contract(), obstacles);
+    this.model = new Model(world.contract(), obstacles, prompt(world.limits()));
     this.disk = new Disk(world);
+  }
+
+  /** With little room the engine has to read in small steps, one after the other. */
+  private static Duration prompt(Limits limits) {
+    return limits.timers() < ROOMY_TIMERS ? PROMPT_WITH_LITTLE_ROOM : PROMPT;
   }
 
   /** What came of a world. */
@@ -283,8 +293,7 @@ final class Simulation {
     List<Effect> effects = new ArrayList<>();
     // How many effects there were before each input was taken in.
     List<Integer> before = new ArrayList<>();
-    Iterable<Input> taken =
-        () -> batch.stream().peek(_ -> before.add(effects.size())).iterator();
+    Iterable<Input> taken = () -> batch.stream().peek(_ -> before.add(effects.size())).iterator();
     try {
       running.step(taken, now, effects::add);
     } catch (RuntimeException e) {
@@ -808,8 +817,7 @@ final class Simulation {
 
   private void checkLimits(Gauges gauges) {
     crowded =
-        gauges.unwritten() >= world.limits().unwritten()
-            || gauges.held() >= world.limits().held();
+        gauges.unwritten() >= world.limits().unwritten() || gauges.held() >= world.limits().held();
     Limits limits = world.limits();
     limit(gauges.inFlight(), limits.inFlight(), "in flight", gauges);
     limit(gauges.bodyBytes(), limits.bodyBytes(), "bytes kept", gauges);
