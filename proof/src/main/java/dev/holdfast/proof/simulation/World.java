@@ -34,7 +34,6 @@ record World(
   }
 
   World with(List<Action> shorter) {
-    return new World(
-        seed, contract, limits, backlogRows, commitTime, readTime, shorter, end);
+    return new World(seed, contract, limits, backlogRows, commitTime, readTime, shorter, end);
   }
 }
