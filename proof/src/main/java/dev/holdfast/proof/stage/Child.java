@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -121,6 +122,43 @@ public final class Child implements AutoCloseable {
           .collect(Collectors.joining("\n"));
     } catch (IOException e) {
       return "  (its log cannot be read: " + e.getMessage() + ")";
+    }
+  }
+
+  /** Everything that it has logged. */
+  public String log() {
+    try {
+      return Files.readString(log, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new ProofException("the log of the " + name + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** Sends it a signal, such as {@code STOP}. */
+  public void signal(String signal) throws IOException {
+    Process kill =
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+            .redirectErrorStream(true)
+            .start();
+    try {
+      if (kill.waitFor() != 0) {
+        throw new ProofException("kill -" + signal + " of the " + name + " failed");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProofException("interrupted", e);
+    }
+  }
+
+  /** Waits for its end and says what it ended with; absent when it has not. */
+  public OptionalInt awaitEnd(Duration patience) {
+    try {
+      return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)
+          ? OptionalInt.of(process.exitValue())
+          : OptionalInt.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProofException("interrupted", e);
     }
   }
 
