@@ -29,6 +29,7 @@ final class Scene implements AutoCloseable {
   private final Report report;
   private final Plan plan;
   private final Path data;
+  private final Path look;
   private final Ledger ledger;
   private final Http http = new Http();
   private final Listener listener;
@@ -48,6 +49,7 @@ final class Scene implements AutoCloseable {
     this.report = run.report();
     this.plan = new Plan(run.seed());
     this.data = data;
+    this.look = run.directory().resolve("look");
     this.ledger = new Ledger(plan);
     this.listener = new Listener(plan, ledger);
     List<String> all = new ArrayList<>(settings);
@@ -94,7 +96,7 @@ final class Scene implements AutoCloseable {
   void kill() {
     server.kill();
     listener.awaitClosed();
-    ledger.killed(StoreLook.unfinished(data));
+    ledger.killed(StoreLook.unfinished(data, look));
   }
 
   /**
@@ -105,7 +107,7 @@ final class Scene implements AutoCloseable {
     publishers.pause();
     awaitArrivals();
     server.stop();
-    List<String> problems = ledger.audit(StoreLook.contents(data));
+    List<String> problems = ledger.audit(StoreLook.contents(data, look));
     Ledger.Counts counts = ledger.counts();
     report.count(name, "processes", server.starts());
     report.count(name, "events acknowledged", counts.acknowledged());

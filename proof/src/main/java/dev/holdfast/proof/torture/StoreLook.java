@@ -1,5 +1,6 @@
 package dev.holdfast.proof.torture;
 
+import dev.holdfast.proof.stage.ProofException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,12 +13,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Looks into the store of a server that does not run, without leaving a trace: through other names
- * of the same files, so that nothing is written beside them.
+ * of the same files, so that nothing is written beside them; through a copy on another disk.
  */
 final class StoreLook {
   static final String FILE = "holdfast.db";
@@ -36,26 +38,25 @@ final class StoreLook {
   record Contents(Set<Long> unfinished, Map<Long, Finished> finished) {}
 
   /** The ids of the unfinished messages. */
-  static Set<Long> unfinished(Path data) {
-    return read(data, StoreLook::unfinished);
+  static Set<Long> unfinished(Path data, Path look) {
+    return read(data, look, StoreLook::unfinished);
   }
 
-  static Contents contents(Path data) {
-    return read(data, connection -> new Contents(unfinished(connection), finished(connection)));
+  static Contents contents(Path data, Path look) {
+    return read(data, look, connection -> new Contents(unfinished(connection), finished(connection)));
   }
 
   private interface Read<T> {
     T from(Statement statement) throws SQLException;
   }
 
-  private static <T> T read(Path data, Read<T> read) {
-    Path look = data.resolveSibling(data.getFileName() + "-look");
+  private static <T> T read(Path data, Path look, Read<T> read) {
     try {
       Files.createDirectories(look);
       try {
         for (String name : List.of(FILE, LOG)) {
           if (Files.exists(data.resolve(name))) {
-            Files.createLink(look.resolve(name), data.resolve(name));
+            linkOrCopy(data.resolve(name), look.resolve(name));
           }
         }
         String url = "jdbc:sqlite:file:" + look.resolve(FILE).toUri().getRawPath() + "?mode=ro";
@@ -67,7 +68,15 @@ final class StoreLook {
         Scene.delete(look);
       }
     } catch (IOException | SQLException e) {
-      throw new IllegalStateException("the store cannot be looked into: " + e.getMessage(), e);
+      throw new ProofException("the store cannot be looked into: " + e.getMessage(), e);
+    }
+  }
+
+  private static void linkOrCopy(Path file, Path other) throws IOException {
+    if (Files.getFileStore(file).equals(Files.getFileStore(Objects.requireNonNull(other.getParent())))) {
+      Files.createLink(other, file);
+    } else {
+      Files.copy(file, other);
     }
   }
 
