@@ -50,13 +50,15 @@ public final class Holdfast {
   /**
    * Opens the store and starts delivering. Blocks until ready.
    *
+   * @param wall the time of day, which somebody may change
    * @param whenBroken told, once, when the engine cannot go on: the process has to end, and finds
    *     everything that was accepted when it starts again
    */
   public static Holdfast open(
-      Options options, Vertx vertx, InstantSource clock, Consumer<Throwable> whenBroken)
+      Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
+    SteadyClock clock = new SteadyClock(wall, System::nanoTime);
     Loop loop =
         new Loop(
             options.schedule(),

@@ -11,22 +11,17 @@ import java.util.function.LongSupplier;
  * at half the speed of the monotonic clock until the system's has caught up: time-ordered things
  * stay in order, and what is due still becomes due.
  */
-public final class SteadyClock implements InstantSource {
+final class SteadyClock implements InstantSource {
   private final InstantSource wall;
   private final LongSupplier nanos;
   private Instant last;
   private long lastNanos;
 
-  /** A clock that runs with this machine's. */
-  public static SteadyClock system() {
-    return new SteadyClock(InstantSource.system(), System::nanoTime);
-  }
-
   /**
    * @param wall the time of day, which somebody may change
    * @param nanos nanoseconds from any origin, which nobody can
    */
-  public SteadyClock(InstantSource wall, LongSupplier nanos) {
+  SteadyClock(InstantSource wall, LongSupplier nanos) {
     this.wall = wall;
     this.nanos = nanos;
     this.last = wall.instant();

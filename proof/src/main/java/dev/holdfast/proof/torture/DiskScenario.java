@@ -15,8 +15,12 @@ import java.util.function.BooleanSupplier;
  * there is no room, and has to start or to say why it does not.
  */
 final class DiskScenario implements Scenario {
-  private static final int MEGABYTES = 24;
+  private static final int MEGABYTES = 40;
   private static final int CYCLES_PER_ROUND = 4;
+
+  /** Nothing is deleted, so the disk would be full for good after more of them. */
+  private static final int MOST_ROUNDS = 12;
+
   private static final int KILL_PERCENT = 30;
   private static final Duration SHORTEST = Duration.ofMillis(100);
   private static final Duration LONGEST_FULL = Duration.ofMillis(1_500);
@@ -59,15 +63,10 @@ final class DiskScenario implements Scenario {
   }
 
   private void run(Torture.Run run, SmallDisk disk) throws IOException {
-    int rounds = Math.max(2, run.cycles() / CYCLES_PER_ROUND);
+    int rounds = Math.clamp(run.cycles() / CYCLES_PER_ROUND, 2, MOST_ROUNDS);
     try (Scene scene =
-        Scene.open(
-            run,
-            name(),
-            disk.root().resolve("data"),
-            Scene.SERVER,
-            "retry.unit=300ms",
-            "delivery.timeout=30s")) {
+        new Scene(run, name(), disk.root().resolve("data"), Server.Program.released("retry.unit=300ms",
+            "delivery.timeout=30s"))) {
       scene.publishers().start();
       int kills = 0;
       for (int round = 1; round <= rounds; round++) {

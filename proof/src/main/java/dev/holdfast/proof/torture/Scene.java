@@ -10,16 +10,12 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** What one scenario needs: a server with a store, and a ledger with everybody who writes in it. */
 final class Scene implements AutoCloseable {
-  /** The release's own program. */
-  static final String SERVER = "dev.holdfast.server.cli.Main";
-
   private static final String KEY = "hf_torture_on_this_machine_only";
   private static final Duration LONGEST_DRAIN = Duration.ofMinutes(3);
   private static final Duration ASK_EVERY = Duration.ofMillis(50);
@@ -37,13 +33,7 @@ final class Scene implements AutoCloseable {
   private final Publishers publishers;
 
   /** Starts everything; nothing is sent yet. */
-  static Scene open(Torture.Run run, String name, Path data, String mainClass, String... settings)
-      throws IOException {
-    return new Scene(run, name, data, mainClass, List.of(settings));
-  }
-
-  private Scene(Torture.Run run, String name, Path data, String mainClass, List<String> settings)
-      throws IOException {
+  Scene(Torture.Run run, String name, Path data, Server.Program program) throws IOException {
     this.name = name;
     this.progress = run.progress();
     this.report = run.report();
@@ -52,10 +42,9 @@ final class Scene implements AutoCloseable {
     this.look = run.directory().resolve("look");
     this.ledger = new Ledger(plan);
     this.listener = new Listener(plan, ledger);
-    List<String> all = new ArrayList<>(settings);
     int port = freePort();
     Path logs = Files.createDirectories(run.directory().resolve(name + "-logs"));
-    this.server = new Server(new Server.Options(data, logs, port, KEY, mainClass, all), http);
+    this.server = new Server(new Server.Options(data, logs, port, KEY, program), http);
     run.track(server);
     this.publishers = new Publishers(port, KEY, plan, ledger);
     server.awaitReady();

@@ -28,8 +28,21 @@ final class Server implements AutoCloseable {
   private Child child;
 
   /** How it is started. */
-  record Options(
-      Path data, Path logs, int port, String key, String mainClass, List<String> settings) {}
+  record Options(Path data, Path logs, int port, String key, Program program) {}
+
+  /**
+   * What is started.
+   *
+   * @param flags for its JVM
+   * @param settings {@code KEY=VALUE}
+   */
+  record Program(String mainClass, List<String> flags, List<String> settings) {
+
+    /** The server as it is released. */
+    static Program released(String... settings) {
+      return new Program("dev.holdfast.server.cli.Main", List.of(), List.of(settings));
+    }
+  }
 
   /** Starts the first process. */
   Server(Options options, Http http) throws IOException {
@@ -44,11 +57,13 @@ final class Server implements AutoCloseable {
     arguments.addAll(List.of("--data", options.data().toString()));
     arguments.addAll(List.of("--set", "admin.key=" + options.key()));
     arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
-    for (String setting : options.settings()) {
+    for (String setting : options.program().settings()) {
       arguments.addAll(List.of("--set", setting));
     }
     Path log = options.logs().resolve("server-" + ++starts + ".log");
-    return Child.start("server", FLAGS, options.mainClass(), arguments, log, true);
+    List<String> flags = new ArrayList<>(FLAGS);
+    flags.addAll(options.program().flags());
+    return Child.start("server", flags, options.program().mainClass(), arguments, log, true);
   }
 
   /** Starts another process; the one before has ended. */

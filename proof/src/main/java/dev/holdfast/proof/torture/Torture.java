@@ -49,7 +49,7 @@ import picocli.CommandLine.Spec;
     })
 public final class Torture implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
-      List.of(new KillScenario(), new StopScenario(), new DiskScenario());
+      List.of(new KillScenario(), new StopScenario(), new DiskScenario(), new ClockScenario());
 
   @Spec private @Nullable CommandSpec spec;
 

@@ -1,10 +1,10 @@
 package dev.holdfast.server.cli;
 
-import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.server.cli.Settings.Sources;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,10 +79,10 @@ final class Serve implements Callable<Integer> {
   private final Supplier<StopSignal> signals;
   private final Duration stopMargin;
 
-  Serve() {
+  Serve(InstantSource clock) {
     this(
         System.getenv(),
-        (settings, out) -> Wiring.start(settings, SteadyClock.system(), out),
+        (settings, out) -> Wiring.start(settings, clock, out),
         StopSignal::install,
         STOP_MARGIN);
   }

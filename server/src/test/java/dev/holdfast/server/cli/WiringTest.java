@@ -3,7 +3,6 @@ package dev.holdfast.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.server.cli.Settings.Sources;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -21,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,7 +185,7 @@ class WiringTest {
 
   private Server start(String... assignments) throws InvalidSettings, CannotStart {
     Server server =
-        Wiring.start(settings(assignments), SteadyClock.system(), new PrintWriter(out, true));
+        Wiring.start(settings(assignments), InstantSource.system(), new PrintWriter(out, true));
     running.add(server);
     return server;
   }
