@@ -17,9 +17,13 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A running engine: accepts, delivers, retries, until it is stopped.
@@ -28,6 +32,9 @@ import java.util.function.Function;
  * writes, {@link Readers} read, and {@link HttpSender} makes the attempts.
  */
 public final class Holdfast {
+  private static final Logger log = LoggerFactory.getLogger(Holdfast.class);
+  private static final Duration WORTH_A_WARNING = Duration.ofSeconds(10);
+
   private final Context context;
   private final SqliteStore store;
   private final LoopRunner runner;
@@ -58,7 +65,7 @@ public final class Holdfast {
       Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
-    SteadyClock clock = new SteadyClock(wall, System::nanoTime);
+    SteadyClock clock = clock(wall, store.latestTime());
     Loop loop =
         new Loop(
             options.schedule(),
@@ -85,6 +92,17 @@ public final class Holdfast {
                 vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
     runner.start();
     return new Holdfast(context, store, runner, historyReaders, committer);
+  }
+
+  /** A clock that goes on where the store's was, also when somebody has set the system's back. */
+  private static SteadyClock clock(InstantSource wall, Instant latest) {
+    Duration behind = Duration.between(wall.instant(), latest);
+    if (behind.compareTo(WORTH_A_WARNING) > 0) {
+      log.warn(
+          "clock.behind by={}s next=\"time runs at half speed until the system's clock has caught up\"",
+          behind.toSeconds());
+    }
+    return new SteadyClock(wall, System::nanoTime, latest);
   }
 
   /**

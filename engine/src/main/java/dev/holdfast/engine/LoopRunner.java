@@ -26,6 +26,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -213,7 +215,7 @@ final class LoopRunner {
               .readers()
               .read(
                   () -> world.store().events(events.ids()),
-                  (List<Event> found) -> put(new Input.EventsLoaded(events, found)),
+                  (List<Event> found) -> eventsLoaded(events, found),
                   failure -> loadFailed(load, failure));
       case Load.Due due ->
           fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
@@ -244,6 +246,24 @@ final class LoopRunner {
       case Load.Unfinished unfinished ->
           fetchMessages(
               load, () -> world.store().unfinished(unfinished.message()).stream().toList());
+    }
+  }
+
+  /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */
+  private void eventsLoaded(Load.Events load, List<Event> found) {
+    if (found.size() < load.ids().size()) {
+      Set<Long> missing = new TreeSet<>(load.ids());
+      found.forEach(event -> missing.remove(event.id()));
+      onContext(
+          () ->
+              breakDown(
+                  new IllegalStateException(
+                      "the store is damaged: events of unfinished messages are missing: "
+                          + missing
+                          + ". Restore the data directory from a backup; ./holdfast check names all"
+                          + " that is damaged.")));
+    } else {
+      put(new Input.EventsLoaded(load, found));
     }
   }
 

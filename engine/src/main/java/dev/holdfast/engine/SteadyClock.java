@@ -20,11 +20,13 @@ final class SteadyClock implements InstantSource {
   /**
    * @param wall the time of day, which somebody may change
    * @param nanos nanoseconds from any origin, which nobody can
+   * @param notBefore what it was before, in another process: it does not run backwards from there
    */
-  SteadyClock(InstantSource wall, LongSupplier nanos) {
+  SteadyClock(InstantSource wall, LongSupplier nanos, Instant notBefore) {
     this.wall = wall;
     this.nanos = nanos;
-    this.last = wall.instant();
+    Instant system = wall.instant();
+    this.last = system.isBefore(notBefore) ? notBefore : system;
     this.lastNanos = nanos.getAsLong();
   }
 

@@ -12,7 +12,7 @@ class SteadyClockTest {
 
   private Instant wall = NOON;
   private long nanos = Long.MAX_VALUE - 1_000; // a monotonic clock may run over
-  private final SteadyClock clock = new SteadyClock(() -> wall, () -> nanos);
+  private final SteadyClock clock = new SteadyClock(() -> wall, () -> nanos, Instant.EPOCH);
 
   @Test
   void it_runs_with_the_systems_clock() {
@@ -49,7 +49,7 @@ class SteadyClockTest {
 
   @Test
   void how_often_it_is_read_makes_no_difference() {
-    SteadyClock readSeldom = new SteadyClock(() -> wall, () -> nanos);
+    SteadyClock readSeldom = new SteadyClock(() -> wall, () -> nanos, Instant.EPOCH);
     wall = wall.minusSeconds(60);
     for (int second = 1; second <= 90; second++) {
       pass(Duration.ofSeconds(1));

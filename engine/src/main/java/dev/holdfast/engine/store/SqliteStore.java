@@ -78,7 +78,7 @@ public final class SqliteStore implements Store, History {
     var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
     Migrations.apply(connection);
-    writer = new Writer(connection);
+    writer = new Writer(connection, file.mark());
     List<Reader> longReaders = new ArrayList<>();
     for (int i = 0; i < limits.historyReaders(); i++) {
       longReaders.add(opened(opened, new Reader(file.path())));
@@ -111,6 +111,11 @@ public final class SqliteStore implements Store, History {
   /** For tests that need a read of their own. */
   HistoryReads history() {
     return history;
+  }
+
+  /** The latest time that anything in the store tells of: it was now once. */
+  public Instant latestTime() {
+    return writer.latestTime();
   }
 
   /** The keys of the API. */

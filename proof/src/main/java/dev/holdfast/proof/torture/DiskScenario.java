@@ -65,8 +65,11 @@ final class DiskScenario implements Scenario {
   private void run(Torture.Run run, SmallDisk disk) throws IOException {
     int rounds = Math.clamp(run.cycles() / CYCLES_PER_ROUND, 2, MOST_ROUNDS);
     try (Scene scene =
-        new Scene(run, name(), disk.root().resolve("data"), Server.Program.released("retry.unit=300ms",
-            "delivery.timeout=30s"))) {
+        new Scene(
+            run,
+            name(),
+            disk.root().resolve("data"),
+            Server.Program.released("retry.unit=300ms", "delivery.timeout=30s"))) {
       scene.publishers().start();
       int kills = 0;
       for (int round = 1; round <= rounds; round++) {
@@ -108,8 +111,9 @@ final class DiskScenario implements Scenario {
     disk.free();
     if (code.isPresent()) {
       if (!scene.server().log().contains("room")) {
-        scene.ledger().problem(
-            "a start on a full disk failed without saying so:\n" + scene.server().tail());
+        scene
+            .ledger()
+            .problem("a start on a full disk failed without saying so:\n" + scene.server().tail());
       }
       scene.server().restart();
     }

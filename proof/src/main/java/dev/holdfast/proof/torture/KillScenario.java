@@ -23,9 +23,15 @@ final class KillScenario implements Scenario {
   @Override
   public void run(Torture.Run run) throws IOException {
     try (Scene scene =
-        new Scene(run, name(), run.directory().resolve(name()), Server.Program.released("retry.unit=300ms",
-            // A machine that is busy with other things must not look like a receiver that hangs.
-            "delivery.timeout=30s"))) {
+        new Scene(
+            run,
+            name(),
+            run.directory().resolve(name()),
+            Server.Program.released(
+                "retry.unit=300ms",
+                // A machine that is busy with other things must not look like a receiver that
+                // hangs.
+                "delivery.timeout=30s"))) {
       scene.publishers().start();
       for (int cycle = 1; cycle <= run.cycles(); cycle++) {
         scene.tick("kill %d of %d".formatted(cycle, run.cycles()));

@@ -183,7 +183,9 @@ final class Ledger {
         mostUnrecordedAtKill);
   }
 
-  /** Compares the ledger with what the store says in the end, and tells everything that is wrong. */
+  /**
+   * Compares the ledger with what the store says in the end, and tells everything that is wrong.
+   */
   synchronized List<String> audit(StoreLook.Contents store) {
     for (int event = acknowledged.nextSetBit(0);
         event >= 0;
@@ -198,7 +200,8 @@ final class Ledger {
     }
     refused.stream()
         .filter(event -> isKnown(event) && !acknowledged.get(event))
-        .forEach(event -> problem("event %d was refused and arrived all the same".formatted(event)));
+        .forEach(
+            event -> problem("event %d was refused and arrived all the same".formatted(event)));
     if (!store.unfinished().isEmpty()) {
       problem("%d messages are unfinished in the end".formatted(store.unfinished().size()));
     }

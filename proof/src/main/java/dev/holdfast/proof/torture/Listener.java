@@ -56,8 +56,7 @@ final class Listener implements AutoCloseable {
   }
 
   private void handle(HttpServerRequest request, Buffer body) {
-    OptionalLong message =
-        Id.parse(Id.MESSAGE, String.valueOf(request.getHeader("webhook-id")));
+    OptionalLong message = Id.parse(Id.MESSAGE, String.valueOf(request.getHeader("webhook-id")));
     String text = body.toString(StandardCharsets.UTF_8);
     int event = Publishers.number(text);
     if (message.isEmpty() || event < 0) {

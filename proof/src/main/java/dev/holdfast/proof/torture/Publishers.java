@@ -153,7 +153,9 @@ final class Publishers implements AutoCloseable {
     Matcher matcher = MESSAGES.matcher(body);
     for (int event : events) {
       if (!matcher.find() || Integer.parseInt(matcher.group(1)) != Ledger.MESSAGES_PER_EVENT) {
-        ledger.problem("event %d should have %d messages: %s".formatted(event, Ledger.MESSAGES_PER_EVENT, body));
+        ledger.problem(
+            "event %d should have %d messages: %s"
+                .formatted(event, Ledger.MESSAGES_PER_EVENT, body));
       }
     }
   }

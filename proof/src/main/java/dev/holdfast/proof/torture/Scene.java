@@ -102,7 +102,9 @@ final class Scene implements AutoCloseable {
     report.count(name, "events acknowledged", counts.acknowledged());
     report.count(name, "messages arrived", counts.taken());
     report.count(
-        name, "acknowledged and not arrived", problems.stream().filter(p -> p.startsWith("LOST")).count());
+        name,
+        "acknowledged and not arrived",
+        problems.stream().filter(p -> p.startsWith("LOST")).count());
     if (counts.refused() > 0) {
       report.count(name, "events refused", counts.refused());
     }

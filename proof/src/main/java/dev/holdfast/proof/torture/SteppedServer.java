@@ -12,7 +12,6 @@ final class SteppedServer {
 
   public static void main(String[] arguments) throws IOException {
     SteppedClock clock = new SteppedClock(Path.of(System.getProperty(FILE_PROPERTY)));
-    System.exit(
-        dev.holdfast.server.cli.Main.commandLine(List.of(), clock).execute(arguments));
+    System.exit(dev.holdfast.server.cli.Main.commandLine(List.of(), clock).execute(arguments));
   }
 }

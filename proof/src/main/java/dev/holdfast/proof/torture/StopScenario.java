@@ -25,8 +25,11 @@ final class StopScenario implements Scenario {
   @Override
   public void run(Torture.Run run) throws IOException {
     try (Scene scene =
-        new Scene(run, name(), run.directory().resolve(name()), Server.Program.released("retry.unit=300ms",
-            "delivery.timeout=1s"))) {
+        new Scene(
+            run,
+            name(),
+            run.directory().resolve(name()),
+            Server.Program.released("retry.unit=300ms", "delivery.timeout=1s"))) {
       scene.publishers().start();
       for (int cycle = 1; cycle <= run.cycles(); cycle++) {
         scene.tick("stop %d of %d".formatted(cycle, run.cycles()));

@@ -43,7 +43,8 @@ final class StoreLook {
   }
 
   static Contents contents(Path data, Path look) {
-    return read(data, look, connection -> new Contents(unfinished(connection), finished(connection)));
+    return read(
+        data, look, connection -> new Contents(unfinished(connection), finished(connection)));
   }
 
   private interface Read<T> {
@@ -73,7 +74,8 @@ final class StoreLook {
   }
 
   private static void linkOrCopy(Path file, Path other) throws IOException {
-    if (Files.getFileStore(file).equals(Files.getFileStore(Objects.requireNonNull(other.getParent())))) {
+    if (Files.getFileStore(file)
+        .equals(Files.getFileStore(Objects.requireNonNull(other.getParent())))) {
       Files.createLink(other, file);
     } else {
       Files.copy(file, other);
