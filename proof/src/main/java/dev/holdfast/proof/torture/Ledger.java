@@ -3,8 +3,10 @@ package dev.holdfast.proof.torture;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,7 @@ final class Ledger {
   private final BitSet refused = new BitSet();
   private final Map<Long, Entry> byMessage = new HashMap<>();
   private final Map<Long, Long> messageByKey = new HashMap<>();
+  private final Set<Long> awaited = new HashSet<>();
   private final List<String> problems = new ArrayList<>();
   private int next;
   private int taken;
@@ -117,6 +120,7 @@ final class Ledger {
   /** A message has arrived: notes it and decides what to answer. */
   synchronized Verdict arrived(long message, int event, int subscription) {
     arrivals++;
+    awaited.remove(message);
     long key = key(event, subscription);
     Long known = messageByKey.putIfAbsent(key, message);
     if (known != null && known != message) {
@@ -165,6 +169,21 @@ final class Ledger {
     mostUnrecordedAtKill = Math.max(mostUnrecordedAtKill, unrecorded);
   }
 
+  /** From now on it is noted which of these messages arrive. */
+  synchronized void await(Set<Long> messages) {
+    awaited.clear();
+    awaited.addAll(messages);
+  }
+
+  /** How many of the awaited messages have not arrived. */
+  synchronized int awaited() {
+    return awaited.size();
+  }
+
+  synchronized List<String> problems() {
+    return List.copyOf(problems);
+  }
+
   /** Messages of acknowledged events that have not been taken yet. */
   synchronized int missing() {
     return acknowledged.cardinality() * MESSAGES_PER_EVENT - takenOfAcknowledged;
@@ -193,7 +212,7 @@ final class Ledger {
       for (int subscription = 0; subscription < MESSAGES_PER_EVENT; subscription++) {
         if (!isTaken(event, subscription)) {
           problem(
-              "LOST: event %d was acknowledged and did not arrive%s"
+              "NOT ARRIVED: event %d was acknowledged%s"
                   .formatted(event, whereabouts(event, subscription, store)));
         }
       }

@@ -104,7 +104,7 @@ final class Scene implements AutoCloseable {
     report.count(
         name,
         "acknowledged and not arrived",
-        problems.stream().filter(p -> p.startsWith("LOST")).count());
+        problems.stream().filter(p -> p.startsWith("NOT ARRIVED")).count());
     if (counts.refused() > 0) {
       report.count(name, "events refused", counts.refused());
     }

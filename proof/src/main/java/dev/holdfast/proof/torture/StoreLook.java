@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class StoreLook {
   static final String FILE = "holdfast.db";
   static final String LOG = "holdfast.db-wal";
+  static final String LOCK = "holdfast.lock";
 
   private StoreLook() {}
 

@@ -49,7 +49,12 @@ import picocli.CommandLine.Spec;
     })
 public final class Torture implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
-      List.of(new KillScenario(), new StopScenario(), new DiskScenario(), new ClockScenario());
+      List.of(
+          new KillScenario(),
+          new StopScenario(),
+          new DiskScenario(),
+          new ClockScenario(),
+          new DamageScenario());
 
   @Spec private @Nullable CommandSpec spec;
 

@@ -55,7 +55,8 @@ public final class Main implements Runnable {
   public static CommandLine commandLine(List<?> commands, InstantSource clock) {
     CommandLine line = new CommandLine(new Main());
     for (Object command :
-        List.of(new Serve(clock), new Listen(), new PrintSettings(), new PrintVersion())) {
+        List.of(
+            new Serve(clock), new Listen(), new Check(), new PrintSettings(), new PrintVersion())) {
       line.addSubcommand(command);
     }
     for (Object command : commands) {
