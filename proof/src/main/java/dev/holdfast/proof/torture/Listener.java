@@ -18,6 +18,7 @@ final class Listener implements AutoCloseable {
 
   private static final String HOST = "127.0.0.1";
   private static final String ALL = "/all";
+  private static final int HANG_EVERY = 3;
   private static final int TAKEN = 200;
   private static final int REFUSED = 500;
   private static final int NO_SUCH_MESSAGE = 400;
@@ -26,12 +27,20 @@ final class Listener implements AutoCloseable {
 
   private final Vertx vertx = Vertx.vertx();
   private final Plan plan;
+  private final Duration hang;
   private final Ledger ledger;
   private final AtomicInteger connections = new AtomicInteger();
   private final int port;
 
-  Listener(Plan plan, Ledger ledger) {
+  /**
+   * Begins to listen.
+   *
+   * @param hang how long some of those that are refused are left without an answer instead; zero
+   *     for none
+   */
+  Listener(Plan plan, Ledger ledger, Duration hang) {
     this.plan = plan;
+    this.hang = hang;
     this.ledger = ledger;
     HttpServer server =
         vertx
@@ -70,10 +79,14 @@ final class Listener implements AutoCloseable {
     int subscription = ALL.equals(request.path()) ? 1 : 0;
     Ledger.Verdict verdict = ledger.arrived(message.getAsLong(), event, subscription);
     request.response().setStatusCode(verdict.taken() ? TAKEN : REFUSED);
-    if (verdict.delayMillis() < 1) {
+    long delayMillis =
+        !verdict.taken() && event % HANG_EVERY == 0
+            ? Math.max(verdict.delayMillis(), hang.toMillis())
+            : verdict.delayMillis();
+    if (delayMillis < 1) {
       request.response().end();
     } else {
-      vertx.setTimer(verdict.delayMillis(), _ -> request.response().end());
+      vertx.setTimer(delayMillis, _ -> request.response().end());
     }
   }
 

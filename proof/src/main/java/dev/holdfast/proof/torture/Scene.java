@@ -34,6 +34,16 @@ final class Scene implements AutoCloseable {
 
   /** Starts everything; nothing is sent yet. */
   Scene(Torture.Run run, String name, Path data, Server.Program program) throws IOException {
+    this(run, name, data, program, Duration.ZERO);
+  }
+
+  /**
+   * Starts everything; nothing is sent yet.
+   *
+   * @param hang how long some messages are left without an answer at first; zero for none
+   */
+  Scene(Torture.Run run, String name, Path data, Server.Program program, Duration hang)
+      throws IOException {
     this.name = name;
     this.progress = run.progress();
     this.report = run.report();
@@ -41,7 +51,7 @@ final class Scene implements AutoCloseable {
     this.data = data;
     this.look = run.directory().resolve("look");
     this.ledger = new Ledger(plan);
-    this.listener = new Listener(plan, ledger);
+    this.listener = new Listener(plan, ledger, hang);
     int port = freePort();
     Path logs = Files.createDirectories(run.directory().resolve(name + "-logs"));
     this.server = new Server(new Server.Options(data, logs, port, KEY, program), http);

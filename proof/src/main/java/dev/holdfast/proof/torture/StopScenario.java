@@ -5,11 +5,15 @@ import java.time.Duration;
 
 /**
  * The process stands still for a while, as in a virtual machine that is moved: shorter and longer
- * than an attempt may take.
+ * than an attempt may take. Some receivers hang at first, too.
  */
 final class StopScenario implements Scenario {
   private static final Duration SHORTEST = Duration.ofMillis(20);
   private static final Duration LONGEST = Duration.ofMillis(1_600);
+
+  /** Longer than the time-out, so that some attempts time out without a stop as well. */
+  private static final Duration HANG = Duration.ofMillis(1_500);
+
   private static final Duration LONGEST_RUN = Duration.ofMillis(700);
 
   @Override
@@ -29,7 +33,8 @@ final class StopScenario implements Scenario {
             run,
             name(),
             run.directory().resolve(name()),
-            Server.Program.released("retry.unit=300ms", "delivery.timeout=1s"))) {
+            Server.Program.released("retry.unit=300ms", "delivery.timeout=1s"),
+            HANG)) {
       scene.publishers().start();
       for (int cycle = 1; cycle <= run.cycles(); cycle++) {
         scene.tick("stop %d of %d".formatted(cycle, run.cycles()));
