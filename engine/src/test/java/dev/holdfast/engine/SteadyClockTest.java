@@ -48,6 +48,15 @@ class SteadyClockTest {
   }
 
   @Test
+  void it_does_not_run_backwards_from_one_process_to_the_next() {
+    Instant before = NOON.plus(Duration.ofHours(1));
+    SteadyClock restarted = new SteadyClock(() -> wall, () -> nanos, before);
+    assertThat(restarted.instant()).isEqualTo(before);
+    pass(Duration.ofSeconds(10));
+    assertThat(restarted.instant()).isEqualTo(before.plusSeconds(5));
+  }
+
+  @Test
   void how_often_it_is_read_makes_no_difference() {
     SteadyClock readSeldom = new SteadyClock(() -> wall, () -> nanos, Instant.EPOCH);
     wall = wall.minusSeconds(60);

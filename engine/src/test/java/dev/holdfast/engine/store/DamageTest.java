@@ -49,9 +49,9 @@ final class DamageTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final Instant FAR = NOW.plusSeconds(1_000_000);
   private static final String TENANT = "acme";
-  private static final int FLIPS = Integer.getInteger("holdfast.flips", 250);
+  private static final int FLIPS = Integer.getInteger("holdfast.flips", 100);
   private static final int ENDPOINTS = 3;
-  private static final int EVENTS = 120;
+  private static final int EVENTS = 60;
 
   @TempDir
   @SuppressWarnings("NullAway.Init")
