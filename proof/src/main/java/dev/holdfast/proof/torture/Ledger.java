@@ -47,7 +47,6 @@ final class Ledger {
   /** What is known of one message. */
   private static final class Entry {
     final int event;
-    final int subscription;
     int arrivals;
     int refusals;
     boolean taken;
@@ -58,9 +57,8 @@ final class Ledger {
     /** Kills at which it was taken and not recorded as delivered. */
     int unrecorded;
 
-    Entry(int event, int subscription) {
+    Entry(int event) {
       this.event = event;
-      this.subscription = subscription;
     }
   }
 
@@ -129,7 +127,7 @@ final class Ledger {
     if (!sent.get(event)) {
       problem("event %d arrived and was never sent".formatted(event));
     }
-    Entry entry = byMessage.computeIfAbsent(message, _ -> new Entry(event, subscription));
+    Entry entry = byMessage.computeIfAbsent(message, _ -> new Entry(event));
     long delay = plan.delayMillis(event, subscription, entry.arrivals);
     entry.arrivals++;
     if (entry.taken) {

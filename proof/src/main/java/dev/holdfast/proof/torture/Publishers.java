@@ -21,11 +21,16 @@ import java.util.regex.Pattern;
  * they were accepted.
  */
 final class Publishers implements AutoCloseable {
+  private static final int REPEATED = 200;
+  private static final int ACCEPTED = 202;
+  private static final int OVERLOADED = 429;
+  private static final int UNAVAILABLE = 503;
+
   private static final int THREADS = 6;
   private static final int BATCH = 5;
 
   /** Messages that may be under way; beyond it nothing is sent, so that the end comes soon. */
-  private static final int MOST_MISSING = 1_500;
+  private static final int MOST_MISSING = 1_000;
 
   private static final Duration PAUSE = Duration.ofMillis(10);
   private static final Pattern NUMBER = Pattern.compile("\"n\":(\\d{1,9}),");
@@ -123,30 +128,27 @@ final class Publishers implements AutoCloseable {
   }
 
   private boolean answered(HttpResponse<String> answer, boolean repeated, int... events) {
-    switch (answer.statusCode()) {
-      case 200, 202 -> {
-        checkMessages(answer.body(), events);
-        ledger.acknowledged(events);
-        return true;
-      }
-      case 429, 503 -> {
-        refusals.incrementAndGet();
-        if (repeated) {
-          // It may have been accepted the first time, so this says nothing about it.
-          sendAgain(events);
-        } else {
-          ledger.refused(events);
-        }
-        if (!DETAIL.matcher(answer.body()).find()) {
-          ledger.problem("a refusal without a sentence: " + answer.body());
-        }
-        return false;
-      }
-      default -> {
-        ledger.problem("answered %d %s".formatted(answer.statusCode(), answer.body()));
-        return false;
-      }
+    int status = answer.statusCode();
+    if (status == ACCEPTED || status == REPEATED) {
+      checkMessages(answer.body(), events);
+      ledger.acknowledged(events);
+      return true;
     }
+    if (status != OVERLOADED && status != UNAVAILABLE) {
+      ledger.problem("answered %d %s".formatted(status, answer.body()));
+      return false;
+    }
+    refusals.incrementAndGet();
+    if (!DETAIL.matcher(answer.body()).find()) {
+      ledger.problem("a refusal without a sentence: " + answer.body());
+    }
+    if (repeated) {
+      // It may have been accepted the first time, so this says nothing about it.
+      sendAgain(events);
+    } else {
+      ledger.refused(events);
+    }
+    return false;
   }
 
   private void checkMessages(String body, int... events) {
