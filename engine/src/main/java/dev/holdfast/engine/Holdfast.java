@@ -6,6 +6,7 @@ import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.AddressGuard;
 import dev.holdfast.engine.http.HttpSender;
@@ -20,6 +21,8 @@ import io.vertx.core.internal.VertxInternal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -66,6 +69,7 @@ public final class Holdfast {
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
     SteadyClock clock = clock(wall, store.latestTime());
+    Snapshot snapshot = complete(store.snapshot());
     Loop loop =
         new Loop(
             options.schedule(),
@@ -73,7 +77,7 @@ public final class Holdfast {
             options.recovery(),
             options.limits(),
             0,
-            store.snapshot());
+            snapshot);
     Context context = ((VertxInternal) vertx).createEventLoopContext();
     HttpSender sender =
         new HttpSender(
@@ -92,6 +96,16 @@ public final class Holdfast {
                 vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
     runner.start();
     return new Holdfast(context, store, runner, historyReaders, committer);
+  }
+
+  /** A message whose endpoint is not there would never be tried. */
+  private static Snapshot complete(Snapshot snapshot) throws StoreException {
+    Set<Long> missing = new TreeSet<>(snapshot.unfinished().keySet());
+    snapshot.endpoints().forEach(endpoint -> missing.remove(endpoint.id()));
+    if (!missing.isEmpty()) {
+      throw SqliteStore.missing("endpoints of unfinished messages", missing);
+    }
+    return snapshot;
   }
 
   /** A clock that goes on where the store's was, also when somebody has set the system's back. */

@@ -13,6 +13,7 @@ import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.store.SqliteStore;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -254,14 +255,7 @@ final class LoopRunner {
     if (found.size() < load.ids().size()) {
       Set<Long> missing = new TreeSet<>(load.ids());
       found.forEach(event -> missing.remove(event.id()));
-      onContext(
-          () ->
-              breakDown(
-                  new IllegalStateException(
-                      "the store is damaged: events of unfinished messages are missing: "
-                          + missing
-                          + ". Restore the data directory from a backup; ./holdfast check names all"
-                          + " that is damaged.")));
+      loadFailed(load, SqliteStore.missing("events of unfinished messages", missing));
     } else {
       put(new Input.EventsLoaded(load, found));
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
@@ -11,6 +12,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Limits;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
@@ -96,6 +98,15 @@ final class DamagedEngineTest {
   void it_stops_when_a_message_is_not_as_it_was_written() throws Exception {
     change("UPDATE open SET slot = 1");
     assertThat(whatBreaksIt()).hasMessageContaining("of open is not as it was written");
+  }
+
+  @Test
+  void it_does_not_start_when_the_endpoint_of_an_unfinished_message_is_missing() throws Exception {
+    change("DELETE FROM endpoints");
+    assertThatThrownBy(this::whatBreaksIt)
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("missing: [" + ENDPOINT + "]")
+        .hasMessageContaining("backup");
   }
 
   private void change(String sql) throws Exception {

@@ -1,8 +1,8 @@
 package dev.holdfast.engine.store;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.util.OptionalLong;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
@@ -19,25 +19,28 @@ final class Mark {
   private static final Logger LOG = LoggerFactory.getLogger(Mark.class);
   private static final int BYTES = 2 * Long.BYTES;
 
-  private final FileChannel channel;
+  private final RandomAccessFile file;
   private final ByteBuffer buffer = ByteBuffer.allocate(BYTES);
   private boolean failed;
 
-  Mark(FileChannel channel) {
-    this.channel = channel;
+  /**
+   * Notes into a file, which the caller closes. It is no channel, since an interrupt would close
+   * that, and with it the lock.
+   */
+  Mark(RandomAccessFile file) {
+    this.file = file;
   }
 
   /** What was noted last; absent when nothing was, or when that cannot be read. */
   OptionalLong commits() throws IOException {
-    ByteBuffer noted = ByteBuffer.allocate(BYTES);
-    long at = 0;
-    for (int read = 0; read >= 0 && noted.hasRemaining(); at += read) {
-      read = channel.read(noted, at);
-    }
-    if (noted.position() == 0) {
+    if (file.length() == 0) {
       return OptionalLong.empty();
     }
-    if (noted.hasRemaining() || noted.getLong(Long.BYTES) != sum(noted.getLong(0))) {
+    byte[] bytes = new byte[BYTES];
+    file.seek(0);
+    int read = file.read(bytes);
+    ByteBuffer noted = ByteBuffer.wrap(bytes);
+    if (read < BYTES || noted.getLong(Long.BYTES) != sum(noted.getLong(0))) {
       LOG.warn(
           "store.mark-unreadable next=\"whether the newest transactions are there is not checked\"");
       return OptionalLong.empty();
@@ -46,9 +49,10 @@ final class Mark {
   }
 
   void note(long commits) {
-    buffer.clear().putLong(commits).putLong(sum(commits)).flip();
+    buffer.clear().putLong(commits).putLong(sum(commits));
     try {
-      channel.write(buffer, 0);
+      file.seek(0);
+      file.write(buffer.array());
     } catch (IOException e) {
       if (!failed) {
         failed = true;

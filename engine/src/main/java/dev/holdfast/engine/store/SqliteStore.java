@@ -16,6 +16,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +112,11 @@ public final class SqliteStore implements Store, History {
   /** For tests that need a read of their own. */
   HistoryReads history() {
     return history;
+  }
+
+  /** What it means that something is not there which unfinished messages need. */
+  public static StoreException missing(String what, Collection<Long> ids) {
+    return Sqlite.failure("reading what messages need", new Damaged(what + " are missing: " + ids));
   }
 
   /** The latest time that anything in the store tells of: it was now once. */

@@ -2,6 +2,7 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.port.StoreException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -46,12 +47,15 @@ final class StoreFile implements AutoCloseable {
       " Restore the directory from a backup, or start with an empty one." + UNTOUCHED;
 
   private final Path file;
-  private final FileLock lock;
+  private final Lock lock;
 
-  private StoreFile(Path file, FileLock lock) {
+  private StoreFile(Path file, Lock lock) {
     this.file = file;
     this.lock = lock;
   }
+
+  /** The lock file while we hold its lock. Closing the file, by whichever name, lets go of it. */
+  private record Lock(RandomAccessFile file, FileLock held) {}
 
   /** Where the file of a data directory is. */
   static Path path(Path directory) {
@@ -63,7 +67,7 @@ final class StoreFile implements AutoCloseable {
     Path file = path(directory);
     Path lockFile = directory.resolve(LOCK_FILE);
     try {
-      FileLock lock = Files.exists(lockFile) ? lock(lockFile) : null;
+      Lock lock = Files.exists(lockFile) ? lock(lockFile) : null;
       try {
         check(file, lock);
         if (lock == null) {
@@ -96,11 +100,7 @@ final class StoreFile implements AutoCloseable {
 
   /** Where it is noted how far the store is. */
   Mark mark() {
-    return mark(lock);
-  }
-
-  private static Mark mark(FileLock lock) {
-    return new Mark((FileChannel) lock.acquiredBy());
+    return new Mark(lock.file());
   }
 
   @Override
@@ -135,18 +135,16 @@ final class StoreFile implements AutoCloseable {
     }
   }
 
-  private static FileLock lock(Path lockFile) throws IOException, StoreRefused {
-    FileChannel channel =
-        FileChannel.open(
-            lockFile, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+  private static Lock lock(Path lockFile) throws IOException, StoreRefused {
+    RandomAccessFile opened = new RandomAccessFile(lockFile.toFile(), "rw");
     FileLock lock = null;
     try {
-      lock = channel.tryLock();
+      lock = opened.getChannel().tryLock();
     } catch (OverlappingFileLockException e) {
       // Held by another store of this process: told like any other holder.
     } finally {
       if (lock == null) {
-        channel.close();
+        opened.close();
       }
     }
     if (lock == null) {
@@ -157,13 +155,13 @@ final class StoreFile implements AutoCloseable {
               + " directory."
               + UNTOUCHED);
     }
-    return lock;
+    return new Lock(opened, lock);
   }
 
-  private static void release(@Nullable FileLock lock) {
+  private static void release(@Nullable Lock lock) {
     if (lock != null) {
       try {
-        lock.acquiredBy().close();
+        lock.file().close();
       } catch (IOException e) {
         throw new IllegalStateException("closing the lock file", e);
       }
@@ -171,7 +169,7 @@ final class StoreFile implements AutoCloseable {
   }
 
   /** Refuses a file that is not a store of this or an earlier version. Writes nothing. */
-  private static void check(Path file, @Nullable FileLock lock)
+  private static void check(Path file, @Nullable Lock lock)
       throws IOException, SQLException, StoreRefused {
     Path log = beside(file, "-wal");
     boolean hasLog = Files.exists(log) && Files.size(log) > 0;
@@ -190,7 +188,7 @@ final class StoreFile implements AutoCloseable {
               + UNTOUCHED);
     }
     checkHeader(file, hasLog);
-    OptionalLong mark = lock == null ? OptionalLong.empty() : mark(lock).commits();
+    OptionalLong mark = lock == null ? OptionalLong.empty() : new Mark(lock.file()).commits();
     try {
       if (hasLog) {
         checkWithLog(file, mark);

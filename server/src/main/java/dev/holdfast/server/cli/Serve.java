@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
       "",
       "SIGTERM or Ctrl-C stops accepting, lets what is in flight end, and ends; a second one ends at",
       "once. Exit codes: 0 ended as asked, 1 could not start or not stop in time, 2 wrong usage or",
-      "settings, 3 the store failed: start it again, it finds everything that was accepted."
+      "settings, 3 the store failed: start it again, it finds everything that was accepted, unless",
+      "the log says that the store is damaged."
     })
 final class Serve implements Callable<Integer> {
   /** What stopping may take beyond the time-out of an attempt: callers get their answers. */
