@@ -160,7 +160,8 @@ final class EndpointModel {
         nextProbeAt = now.plus(contract.probeEvery());
       }
     } else if (consecutiveFailures >= contract.disableAfter()) {
-      change(State.DISABLED, Reason.CONSECUTIVE_FAILURES, now.plus(contract.probeEvery()), now);
+      change(
+          State.DISABLED, Reason.CONSECUTIVE_FAILURES, now.plus(contract.probeEvery()), now);
     } else if (failsTooOften()) {
       change(State.DISABLED, Reason.FAILURE_RATE, now.plus(contract.probeEvery()), now);
     }

@@ -32,9 +32,7 @@ final class MessageModel {
   /** Its attempt under way is a probe. */
   boolean probe;
 
-  /**
-   * Its attempt under way took a place among those for endpoints that have not proven themselves.
-   */
+  /** Its attempt under way took a place among those for endpoints that have not proven themselves. */
   boolean unproven;
 
   /** The engine was told that the endpoint took it. */

@@ -103,7 +103,8 @@ public final class Model {
     for (Subscription subscription : subscriptions.values()) {
       if (!leaving.contains(subscription.id()) && subscription.wants(type, subject)) {
         wantedBy.add(subscription.id());
-        states.put(subscription.endpoint(), endpoint(subscription.endpoint()).state);
+        states.put(
+            subscription.endpoint(), endpoint(subscription.endpoint()).state);
       }
     }
     submitted.put(number, new Submitted(wantedBy, states, now));
@@ -257,17 +258,21 @@ public final class Model {
 
   private void sendsProbe(MessageModel message, Instant now) {
     EndpointModel endpoint = message.endpoint;
-    unless(endpoint.isProbed(), "nothing is tried while frozen or disabled by hand", endpoint);
+    unless(
+        endpoint.isProbed(), "nothing is tried while frozen or disabled by hand", endpoint);
     unless(!endpoint.probing, "at most one probe is in flight", endpoint);
     Instant next = endpoint.nextProbeAt;
-    unless(next != null && !next.isAfter(now), "a probe comes when its time has come", endpoint);
+    unless(
+        next != null && !next.isAfter(now), "a probe comes when its time has come", endpoint);
     Instant alone = message.row.notBefore();
     unless(
         message.unrecorded || alone == null || !alone.isAfter(now),
         "a probe leaves alone what Retry-After protects",
         message);
     unless(
-        message.row.status() != Status.PENDING, "a probe tries what is parked or waits", message);
+        message.row.status() != Status.PENDING,
+        "a probe tries what is parked or waits",
+        message);
     message.probe = true;
     endpoint.probing = true;
     counts.probes++;

@@ -105,9 +105,7 @@ public final class Obstacles {
     readingUntil = now;
   }
 
-  /**
-   * The engine holds as much as it may, so that what is due later keeps out what is due earlier.
-   */
+  /** The engine holds as much as it may, so that what is due later keeps out what is due earlier. */
   public void crowded(Instant now) {
     crowdedUntil = now;
   }

@@ -9,9 +9,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What is known about an unfinished message, and what becomes of it by the contract's section 3.
- */
+/** What is known about an unfinished message, and what becomes of it by the contract's section 3. */
 record Row(
     Status status,
     int attempts,
@@ -51,7 +49,9 @@ record Row(
         return Optional.empty();
       }
       next = slot + 1;
-      nextDue = Contract.later(contract.slot(from, next), startedAt.plus(contract.gapBefore(next)));
+      nextDue =
+          Contract.later(
+              contract.slot(from, next), startedAt.plus(contract.gapBefore(next)));
     }
     Instant alone = askedFor(failure, now);
     if (alone != null) {
@@ -91,6 +91,12 @@ record Row(
   Row parked(Contract contract, Instant at) {
     Instant from = base == null ? at : base;
     return new Row(
-        Status.PARKED, attempts, slot, from, contract.deadline(from), notBefore, lastAttemptAt);
+        Status.PARKED,
+        attempts,
+        slot,
+        from,
+        contract.deadline(from),
+        notBefore,
+        lastAttemptAt);
   }
 }

@@ -43,11 +43,13 @@ final class Timeliness {
   void checkNotLate(MessageModel message, Instant now) {
     Instant ready = message.dueSince(contract);
     Instant due = message.row.due();
-    boolean inMemory = message.row.status() == Status.WAITING && due != null && due.equals(ready);
+    boolean inMemory =
+        message.row.status() == Status.WAITING && due != null && due.equals(ready);
     checkSending(message, ready, inMemory ? PROMPT : PATIENT, now);
   }
 
-  private void checkSending(MessageModel message, Instant ready, Duration allowed, Instant now) {
+  private void checkSending(
+      MessageModel message, Instant ready, Duration allowed, Instant now) {
     EndpointModel endpoint = message.endpoint;
     if (endpoint.inFlight >= endpoint.limit) {
       return;

@@ -64,7 +64,8 @@ sealed interface Action {
   record LoseCommit(Instant at, boolean written, Duration down) implements Action {}
 
   /** Commits, or reads, take up to so long for a time. */
-  record SlowStore(Instant at, Duration time, Duration commits, Duration reads) implements Action {}
+  record SlowStore(Instant at, Duration time, Duration commits, Duration reads)
+      implements Action {}
 
   /** One in {@code oneIn} reads fails for a time. */
   record FailReads(Instant at, Duration time, int oneIn) implements Action {}

@@ -9,7 +9,8 @@ final class Happenings {
   private final PriorityQueue<Happening> queue = new PriorityQueue<>();
   private long planned;
 
-  private record Happening(Instant at, long order, Runnable what) implements Comparable<Happening> {
+  private record Happening(Instant at, long order, Runnable what)
+      implements Comparable<Happening> {
     @Override
     public int compareTo(Happening other) {
       int byTime = at.compareTo(other.at);

@@ -91,7 +91,8 @@ final class SimulatedStore implements Store {
         (endpoint, shelf) ->
             unfinished.put(
                 endpoint,
-                new Unfinished(shelf.pending.size(), shelf.waiting.size(), shelf.parked.size())));
+                new Unfinished(
+                    shelf.pending.size(), shelf.waiting.size(), shelf.parked.size())));
     return new Snapshot(
         List.copyOf(endpoints.values()),
         List.copyOf(subscriptions.values()),
@@ -155,7 +156,8 @@ final class SimulatedStore implements Store {
       Receipt first = known.receipt();
       return new Receipt(first.event(), first.publicId(), first.messages(), true);
     }
-    Receipt receipt = new Receipt(event.id(), event.publicId(), accepted.messages().size(), false);
+    Receipt receipt =
+        new Receipt(event.id(), event.publicId(), accepted.messages().size(), false);
     if (event.callerId() != null) {
       callerIds.put(event.callerId(), new Known(event, receipt));
     }

@@ -17,6 +17,7 @@ import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.core.rules.EndpointHealth;
@@ -415,18 +416,12 @@ final class Simulation {
                             .toList();
                 case Write.Deliver deliver -> "delivered " + deliver.message().id();
                 case Write.Retry retry ->
-                    "retry "
-                        + retry.message().id()
-                        + " slot "
-                        + retry.message().slot()
-                        + " due "
+                    "retry " + retry.message().id() + " slot " + retry.message().slot() + " due "
                         + due(retry.message().due());
                 case Write.Park park -> "park " + park.message().id();
                 case Write.Drop drop -> "drop " + drop.message().id() + " " + drop.reason();
                 case Write.Subscribe subscribe ->
-                    "subscribe "
-                        + subscribe.subscription().id()
-                        + " to "
+                    "subscribe " + subscribe.subscription().id() + " to "
                         + subscribe.subscription().endpoint();
                 case Write.Unsubscribe unsubscribe ->
                     "unsubscribe " + unsubscribe.subscription().id();
@@ -461,14 +456,16 @@ final class Simulation {
     Behaviour behaviour =
         healed
             ? new Behaviour.Healthy(Duration.ofMillis(20))
-            : receivers.getOrDefault(delivery.url(), new Behaviour.Healthy(Duration.ofMillis(20)));
+            : receivers.getOrDefault(
+                delivery.url(), new Behaviour.Healthy(Duration.ofMillis(20)));
     Behaviour.Reaction reaction =
         behaviour.react(now, dice(delivery.url().hashCode(), now.toEpochMilli()));
     plan(
         reaction.takes(),
         () ->
             inputs.add(
-                new Input.AttemptEnded(delivery, reaction.outcome(), reaction.takes().toMillis())));
+                new Input.AttemptEnded(
+                    delivery, reaction.outcome(), reaction.takes().toMillis())));
   }
 
   private void read(Read read) {
@@ -642,7 +639,8 @@ final class Simulation {
 
   private void enableWhatPeopleMust() {
     for (Endpoint endpoint : store.snapshot().endpoints()) {
-      boolean byItself = endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
+      boolean byItself =
+          endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
       if (!byItself) {
         ask(new Request.Operate(TENANT, endpoint.id(), Operation.ENABLE), _ -> {});
       }

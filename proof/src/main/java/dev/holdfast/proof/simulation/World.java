@@ -34,6 +34,7 @@ record World(
   }
 
   World with(List<Action> shorter) {
-    return new World(seed, contract, limits, backlogRows, commitTime, readTime, shorter, end);
+    return new World(
+        seed, contract, limits, backlogRows, commitTime, readTime, shorter, end);
   }
 }
