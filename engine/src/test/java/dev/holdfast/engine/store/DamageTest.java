@@ -85,12 +85,12 @@ final class DamageTest {
 
   @Test
   void no_bit_of_the_file_flips_unnoticed() throws Exception {
-    flip(pristine, "holdfast.db", 40);
+    flip(pristine, "holdfast.db", 10);
   }
 
   @Test
   void no_bit_of_the_log_flips_unnoticed() throws Exception {
-    flip(pristineWithLog, "holdfast.db-wal", 60);
+    flip(pristineWithLog, "holdfast.db-wal", 30);
   }
 
   @Test
