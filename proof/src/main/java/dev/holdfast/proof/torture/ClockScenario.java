@@ -37,7 +37,7 @@ final class ClockScenario implements Scenario {
             // Late enough a deadline that an hour does not make it pass: nothing may be dropped.
             List.of("retry.unit=300ms", "retry.max=14", "delivery.timeout=30s"));
     // An even number, so that the last one is back: what waits has due times in the next hour then.
-    int steps = Math.max(4, run.cycles() / CYCLES_PER_ROUND / 2 * 2);
+    int steps = Math.max(2, run.cycles() / CYCLES_PER_ROUND / 2 * 2);
     try (Scene scene = new Scene(run, name(), run.directory().resolve(name()), program)) {
       scene.publishers().start();
       for (int step = 1; step <= steps; step++) {

@@ -63,7 +63,7 @@ final class DiskScenario implements Scenario {
   }
 
   private void run(Torture.Run run, SmallDisk disk) throws IOException {
-    int rounds = Math.clamp(run.cycles() / CYCLES_PER_ROUND, 2, MOST_ROUNDS);
+    int rounds = Math.clamp(run.cycles() / CYCLES_PER_ROUND, 1, MOST_ROUNDS);
     try (Scene scene =
         new Scene(
             run,

@@ -24,7 +24,7 @@ class TortureTest {
 
   @Test
   void nothing_is_lost_when_the_process_stands_still() {
-    assertThat(torture("stop", 2)).isZero();
+    assertThat(torture("stop", 1)).isZero();
   }
 
   @Test
@@ -34,8 +34,8 @@ class TortureTest {
 
   @Test
   void no_damage_goes_unnoticed() throws IOException {
-    assertThat(torture("damage", 3)).isZero();
-    assertThat(figure("damage", "files damaged")).isEqualTo(3);
+    assertThat(torture("damage", 2)).isZero();
+    assertThat(figure("damage", "files damaged")).isEqualTo(2);
   }
 
   @Test
