@@ -18,9 +18,15 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A running engine: accepts, delivers, retries, until it is stopped.
@@ -29,6 +35,9 @@ import java.util.function.Function;
  * writes, {@link Readers} read, and {@link HttpSender} makes the attempts.
  */
 public final class Holdfast {
+  private static final Logger log = LoggerFactory.getLogger(Holdfast.class);
+  private static final Duration WORTH_A_WARNING = Duration.ofSeconds(10);
+
   private final Context context;
   private final SqliteStore store;
   private final LoopRunner runner;
@@ -51,16 +60,16 @@ public final class Holdfast {
   /**
    * Opens the store and starts delivering. Blocks until ready.
    *
-   * @param clock the system's time; what the engine goes by never runs backwards
+   * @param wall the time of day, which somebody may change
    * @param whenBroken told, once, when the engine cannot go on: the process has to end, and finds
    *     everything that was accepted when it starts again
    */
   public static Holdfast open(
-      Options options, Vertx vertx, InstantSource clock, Consumer<Throwable> whenBroken)
+      Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
-    Snapshot snapshot = store.snapshot();
-    InstantSource steady = new SteadyClock(clock, System::nanoTime, snapshot.latest());
+    SteadyClock clock = clock(wall, store.latestTime());
+    Snapshot snapshot = complete(store.snapshot());
     Loop loop =
         new Loop(
             options.schedule(),
@@ -84,9 +93,30 @@ public final class Holdfast {
         new LoopRunner(
             loop,
             new LoopRunner.World(
-                vertx, context, steady, store, committer, pathReaders, sender, whenBroken));
+                vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
     runner.start();
     return new Holdfast(context, store, runner, historyReaders, committer);
+  }
+
+  /** A message whose endpoint is not there would never be tried. */
+  private static Snapshot complete(Snapshot snapshot) throws StoreException {
+    Set<Long> missing = new TreeSet<>(snapshot.unfinished().keySet());
+    snapshot.endpoints().forEach(endpoint -> missing.remove(endpoint.id()));
+    if (!missing.isEmpty()) {
+      throw SqliteStore.missing("endpoints of unfinished messages", missing);
+    }
+    return snapshot;
+  }
+
+  /** A clock that goes on where the store's was, also when somebody has set the system's back. */
+  private static SteadyClock clock(InstantSource wall, Instant latest) {
+    Duration behind = Duration.between(wall.instant(), latest);
+    if (behind.compareTo(WORTH_A_WARNING) > 0) {
+      log.warn(
+          "clock.behind by={}s next=\"time runs at half speed until the system's clock has caught up\"",
+          behind.toSeconds());
+    }
+    return new SteadyClock(wall, System::nanoTime, latest);
   }
 
   /**

@@ -13,6 +13,7 @@ import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.store.SqliteStore;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -26,6 +27,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -213,7 +216,7 @@ final class LoopRunner {
               .readers()
               .read(
                   () -> world.store().events(events.ids()),
-                  (List<Event> found) -> put(new Input.EventsLoaded(events, found)),
+                  (List<Event> found) -> eventsLoaded(events, found),
                   failure -> loadFailed(load, failure));
       case Load.Due due ->
           fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
@@ -244,6 +247,17 @@ final class LoopRunner {
       case Load.Unfinished unfinished ->
           fetchMessages(
               load, () -> world.store().unfinished(unfinished.message()).stream().toList());
+    }
+  }
+
+  /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */
+  private void eventsLoaded(Load.Events load, List<Event> found) {
+    if (found.size() < load.ids().size()) {
+      Set<Long> missing = new TreeSet<>(load.ids());
+      found.forEach(event -> missing.remove(event.id()));
+      loadFailed(load, SqliteStore.missing("events of unfinished messages", missing));
+    } else {
+      put(new Input.EventsLoaded(load, found));
     }
   }
 

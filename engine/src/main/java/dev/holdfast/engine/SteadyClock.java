@@ -5,7 +5,7 @@ import java.time.InstantSource;
 import java.util.function.LongSupplier;
 
 /**
- * The system's time, except that it never runs backwards, not even while the process was down.
+ * The system's time, except that it never runs backwards.
  *
  * <p>When the system's clock jumps forward, so does this one. When it is set back, this one goes on
  * at half the speed of the monotonic clock until the system's has caught up: time-ordered things
@@ -20,12 +20,13 @@ public final class SteadyClock implements InstantSource {
   /**
    * @param wall the time of day, which somebody may change
    * @param nanos nanoseconds from any origin, which nobody can
-   * @param from a time that has been, so that it is not earlier now
+   * @param notBefore what it was before, in another process: it does not run backwards from there
    */
-  public SteadyClock(InstantSource wall, LongSupplier nanos, Instant from) {
+  public SteadyClock(InstantSource wall, LongSupplier nanos, Instant notBefore) {
     this.wall = wall;
     this.nanos = nanos;
-    this.last = from;
+    Instant system = wall.instant();
+    this.last = system.isBefore(notBefore) ? notBefore : system;
     this.lastNanos = nanos.getAsLong();
   }
 

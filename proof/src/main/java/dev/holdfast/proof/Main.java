@@ -2,6 +2,7 @@ package dev.holdfast.proof;
 
 import dev.holdfast.proof.bench.Bench;
 import dev.holdfast.proof.simulation.Simulate;
+import dev.holdfast.proof.torture.Torture;
 import java.util.List;
 
 /** The program that {@code ./holdfast} runs: the server's commands and those of the proof. */
@@ -16,6 +17,6 @@ public final class Main {
 
   /** Commands besides the server's: objects that have picocli's {@code @Command}. */
   private static List<Object> commands() {
-    return List.of(new Bench(), new Simulate());
+    return List.of(new Bench(), new Simulate(), new Torture());
   }
 }

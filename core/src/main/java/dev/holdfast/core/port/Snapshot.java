@@ -1,9 +1,7 @@
 package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Endpoint;
-import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Subscription;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -22,18 +20,6 @@ public record Snapshot(
     long highestId) {
 
   public static final Snapshot EMPTY = new Snapshot(List.of(), List.of(), List.of(), Map.of(), 0);
-
-  /** The latest time that is known to have been: time goes on from there. */
-  public Instant latest() {
-    Instant latest = Id.time(highestId);
-    for (Endpoint endpoint : endpoints) {
-      Instant since = endpoint.health().since();
-      Instant success = endpoint.health().lastSuccessAt();
-      latest = since.isAfter(latest) ? since : latest;
-      latest = success != null && success.isAfter(latest) ? success : latest;
-    }
-    return latest;
-  }
 
   /** How many messages of an endpoint are unfinished. */
   public record Unfinished(int pending, int waiting, int parked) {}

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
 public final class ApiKeys {
   private static final int HASH_BYTES = 32;
+  static final String COLUMNS = "id, name, role, tenant, created_at, hash, sum";
 
   private final Writer writer;
   private final Reader reader;
@@ -47,13 +48,15 @@ public final class ApiKeys {
     }
     writer.execute(
         "keeping a key",
-        "INSERT INTO api_keys (name, role, tenant, hash, created_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO api_keys (name, role, tenant, hash, created_at, sum)"
+            + " VALUES (?, ?, ?, ?, ?, ?)",
         statement -> {
           statement.setString(1, name);
           statement.setString(2, role.name());
           statement.setString(3, tenant);
           statement.setBytes(4, sha256);
           statement.setLong(5, Rows.micros(createdAt));
+          statement.setLong(6, sum(new ApiKey(0, name, role, tenant, createdAt), sha256));
         });
   }
 
@@ -65,9 +68,7 @@ public final class ApiKeys {
   private static Map<ByteBuffer, ApiKey> all(Reader.Statements connection) throws SQLException {
     Map<ByteBuffer, ApiKey> keys = new HashMap<>();
     try (ResultSet row =
-        connection
-            .prepare("SELECT id, name, role, tenant, created_at, hash FROM api_keys")
-            .executeQuery()) {
+        connection.prepare("SELECT " + COLUMNS + " FROM api_keys").executeQuery()) {
       while (row.next()) {
         keys.put(ByteBuffer.wrap(row.getBytes(6)), key(row));
       }
@@ -82,20 +83,36 @@ public final class ApiKeys {
   private static Optional<ApiKey> find(Reader.Statements connection, byte[] sha256)
       throws SQLException {
     PreparedStatement statement =
-        connection.prepare(
-            "SELECT id, name, role, tenant, created_at FROM api_keys WHERE hash = ?");
+        connection.prepare("SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?");
     statement.setBytes(1, sha256);
     try (ResultSet row = statement.executeQuery()) {
       return row.next() ? Optional.of(key(row)) : Optional.empty();
     }
   }
 
-  private static ApiKey key(ResultSet row) throws SQLException {
+  static ApiKey key(ResultSet row) throws SQLException {
+    byte[] hash = row.getBytes(6);
+    return Damaged.orIntact(
+        "api_keys", row.getLong(1), row.getLong(7), () -> readKey(row), key -> sum(key, hash));
+  }
+
+  private static ApiKey readKey(ResultSet row) throws SQLException {
     return new ApiKey(
         row.getLong(1),
         row.getString(2),
         Role.valueOf(row.getString(3)),
         row.getString(4),
         Rows.instant(row.getLong(5)));
+  }
+
+  /** The sum of a key; its number is given by the store and stands for nothing. */
+  private static long sum(ApiKey key, byte @Nullable [] hash) {
+    return RowSum.of("api_keys")
+        .add(key.name())
+        .add(key.role().name())
+        .add(key.tenant())
+        .add(hash)
+        .add(key.createdAt())
+        .value();
   }
 }

@@ -2,12 +2,11 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.Rows.EventHead;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -32,21 +31,22 @@ import org.jspecify.annotations.Nullable;
  * finished messages are two tables; both are walked from the newest id down, side by side.
  */
 final class HistoryReads implements History {
-  private static final String OF_EVENT = ", e.tenant, e.type, e.subject, e.caller_id FROM ";
-  private static final int EVENT_COLUMN = 13;
+  /** A message without its event shows that the store is damaged, so it is not left out. */
+  private static final String OF_EVENT =
+      ", "
+          + prefixed("e", Rows.EVENT_HEAD_COLUMNS)
+          + " FROM %s m LEFT JOIN events e"
+          + " ON e.id = m.event WHERE ";
+
+  private static final int UNFINISHED_EVENT_COLUMN = 14;
 
   private static final String UNFINISHED =
-      "SELECT "
-          + prefixed(Rows.MESSAGE_COLUMNS)
-          + OF_EVENT
-          + "open m CROSS JOIN events e WHERE e.id = m.event AND ";
+      "SELECT " + prefixed("m", Rows.MESSAGE_COLUMNS) + OF_EVENT.formatted("open");
 
-  /** Padded so that the event's columns stand where they do for unfinished ones. */
+  private static final int FINISHED_EVENT_COLUMN = 9;
+
   private static final String FINISHED =
-      "SELECT m.id, m.event, m.subscription, m.endpoint, m.reason, m.attempts,"
-          + " m.attempt_at, NULL, NULL, NULL, NULL, NULL"
-          + OF_EVENT
-          + "messages m CROSS JOIN events e WHERE e.id = m.event AND ";
+      "SELECT " + prefixed("m", Finished.COLUMNS) + OF_EVENT.formatted("messages");
 
   private static final String RANGE = "m.id >= ? AND m.id < ? ORDER BY m.id DESC LIMIT ?";
 
@@ -63,8 +63,8 @@ final class HistoryReads implements History {
     this.limits = limits;
   }
 
-  private static String prefixed(String columns) {
-    return "m." + columns.replace(", ", ", m.");
+  private static String prefixed(String table, String columns) {
+    return table + "." + columns.replace(", ", ", " + table + ".");
   }
 
   @Override
@@ -116,34 +116,38 @@ final class HistoryReads implements History {
     }
     Long event = null;
     if (query.event() != null) {
-      event = eventId(connection, query.tenant(), query.event());
-      if (event == null) {
+      EventHead head = eventHead(connection, query.tenant(), query.event());
+      if (head == null) {
         return new Page(List.of(), null);
       }
+      event = head.id();
       from = Math.max(from, event + 1);
-      below = Math.min(below, lastMessageOf(connection, event) + 1);
+      below = Math.min(below, lastMessageOf(head) + 1);
     }
     Set<Status> wanted =
         query.statuses().isEmpty() ? EnumSet.allOf(Status.class) : query.statuses();
     List<MessageSummary> items = new ArrayList<>();
-    try (Walk unfinished = walk(connection, UNFINISHED, !FINAL.containsAll(wanted), from, below);
+    try (Walk unfinished =
+            walk(connection, Table.UNFINISHED, !FINAL.containsAll(wanted), from, below);
         Walk finished =
-            walk(connection, FINISHED, wanted.stream().anyMatch(FINAL::contains), from, below)) {
+            walk(
+                connection,
+                Table.FINISHED,
+                wanted.stream().anyMatch(FINAL::contains),
+                from,
+                below)) {
       long last = Long.MAX_VALUE;
       for (int looked = 0;
           looked < limits.historyRows() && items.size() < query.limit();
           looked++) {
-        Walk newer = unfinished.id >= finished.id ? unfinished : finished;
-        if (newer.isAtEnd()) {
+        Walk newer = unfinished.id() >= finished.id() ? unfinished : finished;
+        Found found = newer.found;
+        if (found == null) {
           return new Page(items, null);
         }
-        last = newer.id;
-        if (newer.matches(query, event)) {
-          MessageSummary found =
-              newer == unfinished ? unfinished(newer.rows()) : finished(newer.rows());
-          if (wanted.contains(found.status())) {
-            items.add(found);
-          }
+        last = newer.id();
+        if (found.matches(query, event) && wanted.contains(found.summary().status())) {
+          items.add(found.summary());
         }
         newer.advance();
       }
@@ -160,53 +164,81 @@ final class HistoryReads implements History {
     return Id.floor(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
+  /** A table of messages. */
+  private enum Table {
+    UNFINISHED(HistoryReads.UNFINISHED) {
+      @Override
+      Found read(ResultSet row) throws SQLException {
+        return unfinished(row);
+      }
+    },
+    FINISHED(HistoryReads.FINISHED) {
+      @Override
+      Found read(ResultSet row) throws SQLException {
+        return finished(row);
+      }
+    };
+
+    private final String select;
+
+    Table(String select) {
+      this.select = select;
+    }
+
+    abstract Found read(ResultSet row) throws SQLException;
+  }
+
+  /** A message that a walk has come to. */
+  private record Found(MessageSummary summary, EventHead event) {
+
+    boolean matches(Query query, @Nullable Long wantedEvent) {
+      return (wantedEvent == null || wantedEvent == event.id())
+          && (query.subscription() == null || query.subscription() == summary.subscription())
+          && (query.endpoint() == null || query.endpoint() == summary.endpoint())
+          && query.tenant().equals(event.tenant());
+    }
+  }
+
   private Walk walk(
-      Reader.Statements connection, String select, boolean wanted, long from, long below)
+      Reader.Statements connection, Table table, boolean wanted, long from, long below)
       throws SQLException {
     if (!wanted) {
-      return new Walk(null);
+      return new Walk(table, null);
     }
-    PreparedStatement statement = connection.prepare(select + RANGE);
+    PreparedStatement statement = connection.prepare(table.select + RANGE);
     statement.setLong(1, from);
     statement.setLong(2, below);
     // One more than are looked at, so that reaching the end means that there are no more.
     statement.setInt(3, limits.historyRows() + 1);
-    Walk walk = new Walk(statement.executeQuery());
+    Walk walk = new Walk(table, statement.executeQuery());
     walk.advance();
     return walk;
   }
 
   /** A table of messages being walked from the newest down. */
   private static final class Walk implements AutoCloseable {
+    private final Table table;
     private final @Nullable ResultSet rows;
 
-    /** The id of the row where the walk is; below every id when it is at its end. */
-    private long id = Long.MIN_VALUE;
+    /** Where the walk is; absent when it is at its end. */
+    private @Nullable Found found;
 
-    Walk(@Nullable ResultSet rows) {
+    Walk(Table table, @Nullable ResultSet rows) {
+      this.table = table;
       this.rows = rows;
     }
 
-    ResultSet rows() {
-      if (rows == null) {
-        throw new IllegalStateException("nothing to walk");
-      }
-      return rows;
+    void advance() throws SQLException {
+      found = rows != null && rows.next() ? table.read(rows) : null;
     }
 
-    void advance() throws SQLException {
-      id = rows().next() ? rows().getLong(1) : Long.MIN_VALUE;
+    /** The id of the message where the walk is; below every id when it is at its end. */
+    long id() {
+      return found == null ? Long.MIN_VALUE : found.summary().id();
     }
 
     boolean isAtEnd() {
-      return id == Long.MIN_VALUE;
-    }
-
-    boolean matches(Query query, @Nullable Long event) throws SQLException {
-      return (event == null || event == rows().getLong(2))
-          && (query.subscription() == null || query.subscription() == rows().getLong(3))
-          && (query.endpoint() == null || query.endpoint() == rows().getLong(4))
-          && query.tenant().equals(rows().getString(EVENT_COLUMN));
+      return found == null;
     }
 
     @Override
@@ -217,7 +249,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private static MessageSummary unfinished(ResultSet row) throws SQLException {
+  private static Found unfinished(ResultSet row) throws SQLException {
     Message message = Rows.message(row);
     Status status =
         switch (message.status()) {
@@ -225,62 +257,83 @@ final class HistoryReads implements History {
           case WAITING -> Status.WAITING;
           case PARKED -> Status.PARKED;
         };
-    return summary(row, status, null, message.attempts(), message);
+    EventHead event = eventOf(message.event(), row, UNFINISHED_EVENT_COLUMN);
+    return new Found(
+        new MessageSummary(
+            message.id(),
+            publicId(event),
+            message.subscription(),
+            message.endpoint(),
+            event.type(),
+            event.subject(),
+            status,
+            null,
+            message.attempts(),
+            message),
+        event);
   }
 
-  private static MessageSummary finished(ResultSet row) throws SQLException {
-    String reason = row.getString(5);
-    return summary(
-        row,
-        reason == null ? Status.DELIVERED : Status.DROPPED,
-        reason == null ? null : DropReason.valueOf(reason),
-        row.getInt(6),
-        null);
+  private static Found finished(ResultSet row) throws SQLException {
+    Finished message = Finished.from(row);
+    EventHead event = eventOf(message.event(), row, FINISHED_EVENT_COLUMN);
+    return new Found(
+        new MessageSummary(
+            message.id(),
+            publicId(event),
+            message.subscription(),
+            message.endpoint(),
+            event.type(),
+            event.subject(),
+            message.reason() == null ? Status.DELIVERED : Status.DROPPED,
+            message.reason(),
+            message.attempts(),
+            null),
+        event);
   }
 
-  private static MessageSummary summary(
-      ResultSet row,
-      Status status,
-      @Nullable DropReason reason,
-      int attempts,
-      @Nullable Message unfinished)
-      throws SQLException {
-    String callerId = row.getString(EVENT_COLUMN + 3);
-    return new MessageSummary(
-        row.getLong(1),
-        callerId != null ? callerId : Id.text(Id.EVENT, row.getLong(2)),
-        row.getLong(3),
-        row.getLong(4),
-        row.getString(EVENT_COLUMN + 1),
-        row.getString(EVENT_COLUMN + 2),
-        status,
-        reason,
-        attempts,
-        unfinished);
+  private static EventHead eventOf(long event, ResultSet row, int column) throws SQLException {
+    if (row.getLong(column) != event) {
+      throw new Damaged("event " + event + " is missing");
+    }
+    return Rows.eventHead(row, column);
+  }
+
+  private static String publicId(EventHead event) {
+    return event.callerId() != null ? event.callerId() : Id.text(Id.EVENT, event.id());
   }
 
   private Optional<MessageDetail> message(Reader.Statements connection, String tenant, long id)
       throws SQLException {
-    PreparedStatement open = connection.prepare(UNFINISHED + "m.id = ?");
-    open.setLong(1, id);
-    try (ResultSet row = open.executeQuery()) {
-      if (row.next()) {
-        return tenant.equals(row.getString(EVENT_COLUMN))
-            ? Optional.of(new MessageDetail(unfinished(row), attempts(connection, id)))
+    for (Table table : Table.values()) {
+      Found found = find(connection, table, id);
+      if (found != null) {
+        return tenant.equals(found.event().tenant())
+            ? Optional.of(detail(connection, table, found.summary()))
             : Optional.empty();
       }
     }
-    PreparedStatement finished = connection.prepare(FINISHED + "m.id = ?");
-    finished.setLong(1, id);
-    try (ResultSet row = finished.executeQuery()) {
-      if (row.next() && tenant.equals(row.getString(EVENT_COLUMN))) {
-        List<Attempt> attempts = attempts(connection, id);
-        MessageSummary summary = finished(row);
-        lastAttempt(connection, id, summary.attempts()).ifPresent(attempts::add);
-        return Optional.of(new MessageDetail(summary, attempts));
-      }
-    }
     return Optional.empty();
+  }
+
+  private static @Nullable Found find(Reader.Statements connection, Table table, long id)
+      throws SQLException {
+    PreparedStatement statement = connection.prepare(table.select + "m.id = ?");
+    statement.setLong(1, id);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? table.read(row) : null;
+    }
+  }
+
+  private MessageDetail detail(Reader.Statements connection, Table table, MessageSummary summary)
+      throws SQLException {
+    List<Attempt> attempts = attempts(connection, summary.id());
+    if (table == Table.FINISHED) {
+      lastAttempt(connection, summary.id(), summary.attempts()).ifPresent(attempts::add);
+    }
+    if (attempts.size() < Math.min(summary.attempts(), limits.historyRows())) {
+      throw new Damaged("attempts of message " + summary.id() + " are missing");
+    }
+    return new MessageDetail(summary, attempts);
   }
 
   private List<Attempt> attempts(Reader.Statements connection, long message) throws SQLException {
@@ -288,13 +341,13 @@ final class HistoryReads implements History {
         connection.prepare(
             "SELECT number, "
                 + Rows.ATTEMPT_COLUMNS
-                + " FROM attempts WHERE message = ? ORDER BY number LIMIT ?");
+                + ", sum FROM attempts WHERE message = ? ORDER BY number LIMIT ?");
     statement.setLong(1, message);
     statement.setInt(2, limits.historyRows());
     List<Attempt> attempts = new ArrayList<>();
     try (ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
-        attempts.add(Rows.attempt(rows, 2, message, rows.getInt(1)));
+        attempts.add(Rows.attempt(rows, 2, 9, message, rows.getInt(1)));
       }
     }
     return attempts;
@@ -306,94 +359,98 @@ final class HistoryReads implements History {
         connection.prepare(
             "SELECT "
                 + Rows.ATTEMPT_COLUMNS
-                + " FROM messages WHERE id = ? AND attempt_at IS NOT NULL");
+                + ", attempt_sum FROM messages WHERE id = ? AND attempt_sum IS NOT NULL");
     statement.setLong(1, message);
     try (ResultSet row = statement.executeQuery()) {
-      return row.next() ? Optional.of(Rows.attempt(row, 1, message, number)) : Optional.empty();
+      return row.next() ? Optional.of(Rows.attempt(row, 1, 8, message, number)) : Optional.empty();
     }
   }
 
   private Optional<EventDetail> event(Reader.Statements connection, String tenant, EventKey key)
       throws SQLException {
-    Long id = eventId(connection, tenant, key);
-    if (id == null) {
+    EventHead head = eventHead(connection, tenant, key);
+    if (head == null) {
       return Optional.empty();
     }
     PreparedStatement statement =
         connection.prepare("SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE id = ?");
-    statement.setLong(1, id);
+    statement.setLong(1, head.id());
     Event event;
     try (ResultSet row = statement.executeQuery()) {
-      if (!row.next()) {
-        return Optional.empty();
-      }
-      event = Rows.event(row);
+      event = row.next() ? Rows.event(row) : missing(head.id());
     }
-    long last = lastMessageOf(connection, id);
     List<MessageSummary> messages = new ArrayList<>();
-    try (Walk open = walk(connection, UNFINISHED, true, id + 1, last + 1)) {
-      for (; !open.isAtEnd(); open.advance()) {
-        if (open.rows().getLong(2) == id) {
-          messages.add(unfinished(open.rows()));
+    for (Table table : Table.values()) {
+      try (Walk walk = walk(connection, table, true, head.id() + 1, lastMessageOf(head) + 1)) {
+        for (Found found = walk.found; found != null; found = walk.found) {
+          if (found.event().id() == head.id()) {
+            messages.add(found.summary());
+          }
+          walk.advance();
         }
       }
     }
-    try (Walk done = walk(connection, FINISHED, true, id + 1, last + 1)) {
-      for (; !done.isAtEnd(); done.advance()) {
-        if (done.rows().getLong(2) == id) {
-          messages.add(finished(done.rows()));
-        }
-      }
+    if (messages.size() < Math.min(head.messages(), limits.historyRows())) {
+      throw new Damaged("messages of event " + head.id() + " are missing");
     }
     messages.sort(Comparator.comparingLong(MessageSummary::id));
     return Optional.of(new EventDetail(event, messages));
   }
 
-  /** The event's id, if the tenant has such an event. */
-  private static @Nullable Long eventId(Reader.Statements connection, String tenant, EventKey key)
-      throws SQLException {
-    PreparedStatement statement;
-    switch (key) {
+  private static Event missing(long event) throws Damaged {
+    throw new Damaged("event " + event + " is missing");
+  }
+
+  /** The event beside its payload, if the tenant has such an event. */
+  private static @Nullable EventHead eventHead(
+      Reader.Statements connection, String tenant, EventKey key) throws SQLException {
+    return switch (key) {
       case EventKey.Own own -> {
-        statement = connection.prepare("SELECT id FROM events WHERE id = ? AND tenant = ?");
-        statement.setLong(1, own.id());
-        statement.setString(2, tenant);
+        EventHead head = eventHead(connection, own.id());
+        yield head != null && head.tenant().equals(tenant) ? head : null;
       }
       case EventKey.Callers callers -> {
-        statement = connection.prepare("SELECT event FROM keys WHERE tenant = ? AND caller_id = ?");
+        PreparedStatement statement =
+            connection.prepare(
+                "SELECT " + Key.COLUMNS + " FROM keys WHERE tenant = ? AND caller_id = ?");
         statement.setString(1, tenant);
         statement.setString(2, callers.id());
+        Key known;
+        try (ResultSet row = statement.executeQuery()) {
+          known = row.next() ? Key.from(row) : null;
+        }
+        yield known == null ? null : eventHead(connection, known.event());
       }
-    }
+    };
+  }
+
+  private static @Nullable EventHead eventHead(Reader.Statements connection, long id)
+      throws SQLException {
+    PreparedStatement statement =
+        connection.prepare("SELECT " + Rows.EVENT_HEAD_COLUMNS + " FROM events WHERE id = ?");
+    statement.setLong(1, id);
     try (ResultSet row = statement.executeQuery()) {
-      return row.next() ? (Long) row.getLong(1) : null;
+      return row.next() ? Rows.eventHead(row, 1) : null;
     }
   }
 
-  private static long lastMessageOf(Reader.Statements connection, long event) throws SQLException {
-    PreparedStatement statement = connection.prepare("SELECT messages FROM events WHERE id = ?");
-    statement.setLong(1, event);
-    try (ResultSet row = statement.executeQuery()) {
-      return row.next() ? event + row.getLong(1) * Id.STRIDE : event;
-    }
+  private static long lastMessageOf(EventHead event) {
+    return event.id() + event.messages() * Id.STRIDE;
   }
 
   private static List<Change> changes(Reader.Statements connection, long endpoint, int limit)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare(
-            "SELECT at, state, reason FROM endpoint_changes WHERE endpoint = ?"
-                + " ORDER BY id DESC LIMIT ?");
+            "SELECT "
+                + Rows.CHANGE_COLUMNS
+                + " FROM endpoint_changes WHERE endpoint = ? ORDER BY id DESC LIMIT ?");
     statement.setLong(1, endpoint);
     statement.setInt(2, limit);
     List<Change> changes = new ArrayList<>();
     try (ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
-        changes.add(
-            new Change(
-                Rows.instant(rows.getLong(1)),
-                Health.State.valueOf(rows.getString(2)),
-                Health.Reason.valueOf(rows.getString(3))));
+        changes.add(Rows.change(rows));
       }
     }
     return changes;

@@ -11,6 +11,7 @@ import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Outcome.Failure;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.port.History.Change;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -29,11 +30,16 @@ final class Rows {
   /** The columns that {@link #message} reads, in its order. */
   static final String MESSAGE_COLUMNS =
       "id, event, subscription, endpoint, status, attempts, slot, base, due, not_before,"
-          + " last_attempt_at, size";
+          + " last_attempt_at, size, sum";
 
   /** The columns that {@link #event} reads, in its order. */
   static final String EVENT_COLUMNS =
-      "id, tenant, type, subject, occurred_at, caller_id, traceparent, messages, data, previous";
+      "id, tenant, type, subject, occurred_at, caller_id, traceparent, messages, sum, body_sum,"
+          + " data, previous";
+
+  /** The columns that {@link #eventHead} reads, in its order. */
+  static final String EVENT_HEAD_COLUMNS =
+      "id, tenant, type, subject, occurred_at, caller_id, traceparent, messages, sum";
 
   /** The columns that {@link #attempt} reads, in its order. */
   static final String ATTEMPT_COLUMNS =
@@ -43,12 +49,18 @@ final class Rows {
   static final String ENDPOINT_COLUMNS =
       "id, tenant, url, created_at, state, since, reason, successes, failures, previous_attempts,"
           + " previous_failures, current_attempts, current_failures, consecutive_failures,"
-          + " last_success_at, next_probe_at";
+          + " last_success_at, next_probe_at, sum";
 
   /** The columns that {@link #subscription} reads, in its order. */
-  static final String SUBSCRIPTION_COLUMNS = "id, tenant, endpoint, types, subject, created_at";
+  static final String SUBSCRIPTION_COLUMNS =
+      "id, tenant, endpoint, types, subject, created_at, ended_at, sum";
+
+  /** The columns that {@link #change} reads, in its order. */
+  static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
 
   private static final String TYPE_SEPARATOR = "\n";
+  private static final int NO_STATUS = -1;
+  private static final byte[] NO_BYTES = new byte[0];
 
   private Rows() {}
 
@@ -105,7 +117,29 @@ final class Rows {
     };
   }
 
+  static long sum(Message message) {
+    return RowSum.of("open")
+        .add(message.id())
+        .add(message.event())
+        .add(message.subscription())
+        .add(message.endpoint())
+        .add(code(message.status()))
+        .add(message.attempts())
+        .add(message.slot())
+        .add(message.base())
+        .add(message.due())
+        .add(message.notBefore())
+        .add(message.lastAttemptAt())
+        .add(message.size())
+        .value();
+  }
+
   static Message message(ResultSet row) throws SQLException {
+    return Damaged.orIntact(
+        "open", row.getLong(1), row.getLong(13), () -> readMessage(row), Rows::sum);
+  }
+
+  private static Message readMessage(ResultSet row) throws SQLException {
     return new Message(
         row.getLong(1),
         row.getLong(2),
@@ -121,18 +155,111 @@ final class Rows {
         row.getInt(12));
   }
 
+  /**
+   * What is kept of an event beside its payload.
+   *
+   * @param messages how many messages it has
+   */
+  record EventHead(
+      long id,
+      String tenant,
+      String type,
+      @Nullable String subject,
+      @Nullable String occurredAt,
+      @Nullable String callerId,
+      @Nullable String traceparent,
+      int messages) {
+
+    static EventHead of(Event event, int messages) {
+      return new EventHead(
+          event.id(),
+          event.tenant(),
+          event.type(),
+          event.subject(),
+          event.occurredAt() == null ? null : event.occurredAt().toString(),
+          event.callerId(),
+          event.traceparent(),
+          messages);
+    }
+
+    long sum() {
+      return RowSum.of("events")
+          .add(id)
+          .add(tenant)
+          .add(type)
+          .add(subject)
+          .add(occurredAt)
+          .add(callerId)
+          .add(traceparent)
+          .add(messages)
+          .value();
+    }
+  }
+
+  /** The sum of an event's payload. */
+  static long bodySum(Event event) {
+    return RowSum.of("events.data").add(event.id()).add(event.data()).add(event.previous()).value();
+  }
+
+  /** Reads what is kept of an event beside its payload, from column {@code first} on. */
+  static EventHead eventHead(ResultSet row, int first) throws SQLException {
+    return Damaged.orIntact(
+        "events",
+        row.getLong(first),
+        row.getLong(first + 8),
+        () -> readEventHead(row, first),
+        EventHead::sum);
+  }
+
+  private static EventHead readEventHead(ResultSet row, int first) throws SQLException {
+    return new EventHead(
+        row.getLong(first),
+        row.getString(first + 1),
+        row.getString(first + 2),
+        row.getString(first + 3),
+        row.getString(first + 4),
+        row.getString(first + 5),
+        row.getString(first + 6),
+        row.getInt(first + 7));
+  }
+
   static Event event(ResultSet row) throws SQLException {
-    String occurredAt = row.getString(5);
+    EventHead head = eventHead(row, 1);
+    return Damaged.orIntact(
+        "events", head.id(), row.getLong(10), () -> readEvent(head, row), Rows::bodySum);
+  }
+
+  private static Event readEvent(EventHead head, ResultSet row) throws SQLException {
+    byte[] data = row.getBytes(11);
     return new Event(
-        row.getLong(1),
-        row.getString(2),
-        row.getString(3),
-        row.getString(4),
-        occurredAt == null ? null : Instant.parse(occurredAt),
-        row.getBytes(9),
-        row.getBytes(10),
-        row.getString(6),
-        row.getString(7));
+        head.id(),
+        head.tenant(),
+        head.type(),
+        head.subject(),
+        head.occurredAt() == null ? null : Instant.parse(head.occurredAt()),
+        data == null ? NO_BYTES : data,
+        row.getBytes(12),
+        head.callerId(),
+        head.traceparent());
+  }
+
+  /** The sum of an attempt, in whichever table it stands. */
+  static long sum(Attempt attempt) {
+    RowSum sum =
+        RowSum.of("attempts")
+            .add(attempt.message())
+            .add(attempt.number())
+            .add(attempt.at())
+            .add(attempt.durationMillis())
+            .add(attempt.scheduled() ? 1 : 0);
+    switch (attempt.outcome()) {
+      case Outcome.Success success -> sum.add(success.status()).add((String) null);
+      case Failure failure ->
+          sum.add(failure.status() == null ? NO_STATUS : failure.status())
+              .add(failure.kind().name())
+              .add(failure.retryAfter());
+    }
+    return sum.add(attempt.outcome().response()).value();
   }
 
   /** Sets the columns of an attempt, from {@code first} on. */
@@ -160,8 +287,23 @@ final class Rows {
     statement.setBytes(first + 6, attempt.outcome().response());
   }
 
-  /** Reads the columns of an attempt, from {@code first} on. */
-  static Attempt attempt(ResultSet row, int first, long message, int number) throws SQLException {
+  /**
+   * Reads the columns of an attempt, from {@code first} on.
+   *
+   * @param sum the column of its sum
+   */
+  static Attempt attempt(ResultSet row, int first, int sum, long message, int number)
+      throws SQLException {
+    return Damaged.orIntact(
+        "attempts",
+        message,
+        row.getLong(sum),
+        () -> readAttempt(row, first, message, number),
+        Rows::sum);
+  }
+
+  private static Attempt readAttempt(ResultSet row, int first, long message, int number)
+      throws SQLException {
     int httpStatus = row.getInt(first + 3);
     Integer statusIfAny = httpStatus == 0 && row.wasNull() ? null : Integer.valueOf(httpStatus);
     String error = row.getString(first + 4);
@@ -197,7 +339,34 @@ final class Rows {
     setTime(statement, first + 11, health.nextProbeAt());
   }
 
+  static long sum(Endpoint endpoint) {
+    Health health = endpoint.health();
+    return RowSum.of("endpoints")
+        .add(endpoint.id())
+        .add(endpoint.tenant())
+        .add(endpoint.url())
+        .add(health.createdAt())
+        .add(health.state().name())
+        .add(health.since())
+        .add(health.reason().name())
+        .add(health.successes())
+        .add(health.failures())
+        .add(health.previous().attempts())
+        .add(health.previous().failures())
+        .add(health.current().attempts())
+        .add(health.current().failures())
+        .add(health.consecutiveFailures())
+        .add(health.lastSuccessAt())
+        .add(health.nextProbeAt())
+        .value();
+  }
+
   static Endpoint endpoint(ResultSet row) throws SQLException {
+    return Damaged.orIntact(
+        "endpoints", row.getLong(1), row.getLong(17), () -> readEndpoint(row), Rows::sum);
+  }
+
+  private static Endpoint readEndpoint(ResultSet row) throws SQLException {
     return new Endpoint(
         row.getLong(1),
         row.getString(2),
@@ -216,6 +385,30 @@ final class Rows {
             time(row, 16)));
   }
 
+  /** The sum of a change of state that an endpoint has gone through. */
+  static long sum(long endpoint, Change change) {
+    return RowSum.of("endpoint_changes")
+        .add(endpoint)
+        .add(change.at())
+        .add(change.state().name())
+        .add(change.reason().name())
+        .value();
+  }
+
+  static Change change(ResultSet row) throws SQLException {
+    long endpoint = row.getLong(1);
+    return Damaged.orIntact(
+        "endpoint_changes",
+        endpoint,
+        row.getLong(5),
+        () ->
+            new Change(
+                instant(row.getLong(2)),
+                Health.State.valueOf(row.getString(3)),
+                Health.Reason.valueOf(row.getString(4))),
+        change -> sum(endpoint, change));
+  }
+
   static void setSubscription(PreparedStatement statement, Subscription subscription)
       throws SQLException {
     statement.setLong(1, subscription.id());
@@ -224,6 +417,25 @@ final class Rows {
     statement.setString(4, types(subscription.types()));
     statement.setString(5, subscription.subject());
     statement.setLong(6, micros(subscription.createdAt()));
+    statement.setNull(7, Types.BIGINT);
+    statement.setLong(8, sum(subscription, null));
+  }
+
+  /**
+   * The sum of a subscription.
+   *
+   * @param endedAt when it was deleted, if it was
+   */
+  static long sum(Subscription subscription, @Nullable Instant endedAt) {
+    return RowSum.of("subscriptions")
+        .add(subscription.id())
+        .add(subscription.tenant())
+        .add(subscription.endpoint())
+        .add(types(subscription.types()))
+        .add(subscription.subject())
+        .add(subscription.createdAt())
+        .add(endedAt)
+        .value();
   }
 
   private static String types(List<TypePattern> types) {
@@ -236,6 +448,16 @@ final class Rows {
   }
 
   static Subscription subscription(ResultSet row) throws SQLException {
+    Instant endedAt = time(row, 7);
+    return Damaged.orIntact(
+        "subscriptions",
+        row.getLong(1),
+        row.getLong(8),
+        () -> readSubscription(row),
+        subscription -> sum(subscription, endedAt));
+  }
+
+  private static Subscription readSubscription(ResultSet row) throws SQLException {
     return new Subscription(
         row.getLong(1),
         row.getString(2),

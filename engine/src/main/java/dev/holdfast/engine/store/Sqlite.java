@@ -92,7 +92,17 @@ final class Sqlite {
 
   /** What an error means for the one who asked. */
   static StoreException failure(String doing, SQLException cause) {
-    return new StoreException(kind(code(cause)), doing + ": " + cause.getMessage(), cause);
+    String remedy = isDamage(cause) && !(cause instanceof Damaged) ? ". " + Damaged.WHAT_TO_DO : "";
+    return new StoreException(kind(code(cause)), doing + ": " + cause.getMessage() + remedy, cause);
+  }
+
+  /** Whether the file is not what it was. */
+  static boolean isDamage(SQLException cause) {
+    return cause instanceof Damaged
+        || switch (primary(code(cause))) {
+          case SQLITE_CORRUPT, SQLITE_NOTADB -> true;
+          default -> false;
+        };
   }
 
   static boolean isInterrupt(SQLException cause) {

@@ -16,6 +16,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,7 +79,7 @@ public final class SqliteStore implements Store, History {
     var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
     Migrations.apply(connection);
-    writer = new Writer(connection);
+    writer = new Writer(connection, file.mark());
     List<Reader> longReaders = new ArrayList<>();
     for (int i = 0; i < limits.historyReaders(); i++) {
       longReaders.add(opened(opened, new Reader(file.path())));
@@ -111,6 +112,16 @@ public final class SqliteStore implements Store, History {
   /** For tests that need a read of their own. */
   HistoryReads history() {
     return history;
+  }
+
+  /** What it means that something is not there which unfinished messages need. */
+  public static StoreException missing(String what, Collection<Long> ids) {
+    return Sqlite.failure("reading what messages need", new Damaged(what + " are missing: " + ids));
+  }
+
+  /** The latest time that anything in the store tells of: it was now once. */
+  public Instant latestTime() {
+    return writer.latestTime();
   }
 
   /** The keys of the API. */

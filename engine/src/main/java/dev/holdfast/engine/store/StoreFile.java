@@ -1,6 +1,8 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.port.StoreException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -17,6 +19,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything is checked before anything is written, so that a directory which is refused stays
  * as it is. A new file is made under another name and gets its own when it is complete: so a file
- * that is there but is no store was damaged, and is never taken for a new one. Damage inside the
- * file is not searched for, since that would take a time that grows with it.
+ * that is there but is no store was damaged, and is never taken for a new one. Inside the file
+ * {@link Inspection} looks for what no later read would notice.
  */
 final class StoreFile implements AutoCloseable {
   private static final String FILE = "holdfast.db";
@@ -44,24 +47,32 @@ final class StoreFile implements AutoCloseable {
       " Restore the directory from a backup, or start with an empty one." + UNTOUCHED;
 
   private final Path file;
-  private final FileLock lock;
+  private final Lock lock;
 
-  private StoreFile(Path file, FileLock lock) {
+  private StoreFile(Path file, Lock lock) {
     this.file = file;
     this.lock = lock;
   }
 
+  /** The lock file while we hold its lock. Closing the file, by whichever name, lets go of it. */
+  private record Lock(RandomAccessFile file, FileLock held) {}
+
+  /** Where the file of a data directory is. */
+  static Path path(Path directory) {
+    return directory.resolve(FILE);
+  }
+
   static StoreFile open(Path directory) throws StoreRefused {
     makeDirectory(directory);
-    Path file = directory.resolve(FILE);
+    Path file = path(directory);
     Path lockFile = directory.resolve(LOCK_FILE);
     try {
-      FileLock lock = Files.exists(lockFile) ? lock(lockFile) : null;
+      Lock lock = Files.exists(lockFile) ? lock(lockFile) : null;
       try {
-        check(file);
+        check(file, lock);
         if (lock == null) {
           lock = lock(lockFile);
-          check(file);
+          check(file, lock);
         }
         if (!Files.exists(file)) {
           create(file);
@@ -85,6 +96,11 @@ final class StoreFile implements AutoCloseable {
 
   Path path() {
     return file;
+  }
+
+  /** Where it is noted how far the store is. */
+  Mark mark() {
+    return new Mark(lock.file());
   }
 
   @Override
@@ -119,17 +135,16 @@ final class StoreFile implements AutoCloseable {
     }
   }
 
-  private static FileLock lock(Path lockFile) throws IOException, StoreRefused {
-    FileChannel channel =
-        FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+  private static Lock lock(Path lockFile) throws IOException, StoreRefused {
+    RandomAccessFile opened = new RandomAccessFile(lockFile.toFile(), "rw");
     FileLock lock = null;
     try {
-      lock = channel.tryLock();
+      lock = opened.getChannel().tryLock();
     } catch (OverlappingFileLockException e) {
       // Held by another store of this process: told like any other holder.
     } finally {
       if (lock == null) {
-        channel.close();
+        opened.close();
       }
     }
     if (lock == null) {
@@ -140,13 +155,13 @@ final class StoreFile implements AutoCloseable {
               + " directory."
               + UNTOUCHED);
     }
-    return lock;
+    return new Lock(opened, lock);
   }
 
-  private static void release(@Nullable FileLock lock) {
+  private static void release(@Nullable Lock lock) {
     if (lock != null) {
       try {
-        lock.acquiredBy().close();
+        lock.file().close();
       } catch (IOException e) {
         throw new IllegalStateException("closing the lock file", e);
       }
@@ -154,7 +169,8 @@ final class StoreFile implements AutoCloseable {
   }
 
   /** Refuses a file that is not a store of this or an earlier version. Writes nothing. */
-  private static void check(Path file) throws IOException, SQLException, StoreRefused {
+  private static void check(Path file, @Nullable Lock lock)
+      throws IOException, SQLException, StoreRefused {
     Path log = beside(file, "-wal");
     boolean hasLog = Files.exists(log) && Files.size(log) > 0;
     if (!Files.exists(file)) {
@@ -172,12 +188,20 @@ final class StoreFile implements AutoCloseable {
               + UNTOUCHED);
     }
     checkHeader(file, hasLog);
-    if (hasLog) {
-      checkWithLog(file);
-    } else {
-      try (Connection connection = Sqlite.frozenReader(file)) {
-        checkTables(file, connection);
+    OptionalLong mark = lock == null ? OptionalLong.empty() : new Mark(lock.file()).commits();
+    try {
+      if (hasLog) {
+        checkWithLog(file, mark);
+      } else {
+        try (Connection connection = Sqlite.frozenReader(file)) {
+          checkTables(file, connection, mark);
+        }
       }
+    } catch (SQLException e) {
+      if (Sqlite.isDamage(e)) {
+        throw damagedUnlessFull(file, e);
+      }
+      throw e;
     }
   }
 
@@ -214,11 +238,12 @@ final class StoreFile implements AutoCloseable {
    * After a crash the newest tables may stand in the log only, so it has to be read too. Reading it
    * makes SQLite write an index of it, which is put back as it was.
    */
-  private static void checkWithLog(Path file) throws IOException, SQLException, StoreRefused {
+  private static void checkWithLog(Path file, OptionalLong mark)
+      throws IOException, SQLException, StoreRefused {
     Path index = beside(file, "-shm");
     byte[] before = Files.exists(index) ? Files.readAllBytes(index) : null;
     try (Connection connection = Sqlite.reader(file)) {
-      checkTables(file, connection);
+      checkTables(file, connection, mark);
     } catch (SQLException | StoreRefused e) {
       if (before == null) {
         Files.deleteIfExists(index);
@@ -229,7 +254,8 @@ final class StoreFile implements AutoCloseable {
     }
   }
 
-  private static void checkTables(Path file, Connection connection) throws StoreRefused {
+  private static void checkTables(Path file, Connection connection, OptionalLong mark)
+      throws IOException, SQLException, StoreRefused {
     int application;
     int version;
     List<String> tables = new ArrayList<>();
@@ -242,7 +268,7 @@ final class StoreFile implements AutoCloseable {
         }
       }
     } catch (SQLException e) {
-      throw new StoreRefused(file + " is damaged: " + e.getMessage() + "." + DAMAGED, e);
+      throw damagedUnlessFull(file, e);
     }
     if (application != Migrations.APPLICATION_ID) {
       throw new StoreRefused(
@@ -260,9 +286,22 @@ final class StoreFile implements AutoCloseable {
               + "). Run that version or a later one, or name another data directory."
               + UNTOUCHED);
     }
-    if (version < 1 || !tables.contains("events") || !tables.contains("open")) {
+    if (version < 1 || !tables.containsAll(List.of("events", "open", "progress"))) {
       throw new StoreRefused(file + " is damaged: tables are missing." + DAMAGED);
     }
+    try {
+      Inspection.run(file, beside(file, "-wal"), connection, mark);
+    } catch (SQLException e) {
+      throw damagedUnlessFull(file, e);
+    }
+  }
+
+  private static StoreRefused damagedUnlessFull(Path file, SQLException cause) throws SQLException {
+    if (Sqlite.failure("looking at the store", cause).kind() == StoreException.Kind.FULL) {
+      throw cause;
+    }
+    String what = cause instanceof Damaged damaged ? damaged.what() : cause.getMessage();
+    return new StoreRefused(file + " is damaged: " + what + "." + DAMAGED, cause);
   }
 
   private static void create(Path file) throws IOException, SQLException {
@@ -276,6 +315,7 @@ final class StoreFile implements AutoCloseable {
           "PRAGMA synchronous = OFF",
           "PRAGMA application_id = " + Migrations.APPLICATION_ID);
       Migrations.apply(connection);
+      Progress.begin(connection);
     }
     sync(unfinished);
     try {

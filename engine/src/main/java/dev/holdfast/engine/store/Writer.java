@@ -3,11 +3,13 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History.Change;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.core.port.Write;
@@ -20,6 +22,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -37,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Writer implements AutoCloseable {
   private final Connection connection;
+  private final Mark mark;
   private final ContentDigest digest = new ContentDigest();
 
   private final PreparedStatement claimKey;
@@ -44,6 +48,7 @@ final class Writer implements AutoCloseable {
   private final PreparedStatement findKey;
   private final PreparedStatement countMessages;
   private final PreparedStatement forget;
+  private final PreparedStatement goOn;
   private final Gathered events;
   private final Gathered pending;
   private final Gathered parked;
@@ -63,44 +68,51 @@ final class Writer implements AutoCloseable {
   private final Map<Long, Integer> claimedNow = new HashMap<>();
 
   private final AtomicLong commits = new AtomicLong();
+  private Progress progress;
   private volatile @Nullable StoreException broken;
 
-  Writer(Connection connection) throws SQLException {
+  Writer(Connection connection, Mark mark) throws SQLException {
     this.connection = connection;
+    this.mark = mark;
+    this.progress = Progress.read(connection);
+    goOn = connection.prepareStatement(Progress.UPDATE);
     claimKey =
         connection.prepareStatement(
-            "INSERT INTO keys (tenant, caller_id, event, content) VALUES (?, ?, ?, ?)"
+            "INSERT INTO keys (tenant, caller_id, event, content, sum) VALUES (?, ?, ?, ?, ?)"
                 + " ON CONFLICT DO NOTHING");
     unclaimKey = connection.prepareStatement("DELETE FROM keys WHERE tenant = ? AND caller_id = ?");
     findKey =
         connection.prepareStatement(
-            "SELECT event, content FROM keys WHERE tenant = ? AND caller_id = ?");
-    countMessages = connection.prepareStatement("SELECT messages FROM events WHERE id = ?");
+            "SELECT " + Key.COLUMNS + " FROM keys WHERE tenant = ? AND caller_id = ?");
+    countMessages =
+        connection.prepareStatement(
+            "SELECT " + Rows.EVENT_HEAD_COLUMNS + " FROM events WHERE id = ?");
     forget = connection.prepareStatement("DELETE FROM subscriptions WHERE id = ?");
     events =
         gathered(
             "INSERT INTO events (id, tenant, type, subject, occurred_at, caller_id, traceparent,"
-                + " messages, data, previous) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + " messages, sum, body_sum, data, previous)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     pending =
         gathered(
-            "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, size)"
-                + " VALUES (?, ?, ?, ?, 0, ?, ?, ?)");
+            "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, size, sum)"
+                + " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)");
     parked =
         gathered(
             "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, base,"
-                + " due, not_before, last_attempt_at, size)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + " due, not_before, last_attempt_at, size, sum)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     changed =
         new Gathered(
             connection.prepareStatement(
                 "UPDATE open SET endpoint = ?, status = ?, attempts = ?, slot = ?, base = ?,"
-                    + " due = ?, not_before = ?, last_attempt_at = ? WHERE id = ?"),
+                    + " due = ?, not_before = ?, last_attempt_at = ?, sum = ? WHERE id = ?"),
             "a message to be changed is not unfinished");
     attempts =
         gathered(
             "INSERT INTO attempts (message, number, "
                 + Rows.ATTEMPT_COLUMNS
-                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + ", sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     finished =
         new Gathered(
             connection.prepareStatement("DELETE FROM open WHERE id = ?"),
@@ -108,35 +120,37 @@ final class Writer implements AutoCloseable {
     delivered =
         gathered(
             "INSERT INTO messages (id, event, subscription, endpoint, finished_at, attempts,"
-                + " attempt_at, duration_millis, scheduled, http_status, response)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + " attempt_at, duration_millis, scheduled, http_status, response, sum, attempt_sum)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     dropped =
         gathered(
             "INSERT INTO messages (id, event, subscription, endpoint, reason, finished_at,"
                 + " attempts, "
                 + Rows.ATTEMPT_COLUMNS
-                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + ", sum, attempt_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     newEndpoints =
         gathered(
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
                 + " failures, previous_attempts, previous_failures, current_attempts,"
-                + " current_failures, consecutive_failures, last_success_at, next_probe_at)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                + " current_failures, consecutive_failures, last_success_at, next_probe_at, sum)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 + " ON CONFLICT (id) DO NOTHING");
     subscriptions =
         gathered(
             "INSERT INTO subscriptions ("
                 + Rows.SUBSCRIPTION_COLUMNS
-                + ") VALUES (?, ?, ?, ?, ?, ?)");
-    unsubscribed = gathered("UPDATE subscriptions SET ended_at = ? WHERE id = ?");
+                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    unsubscribed = gathered("UPDATE subscriptions SET ended_at = ?, sum = ? WHERE id = ?");
     endpointChanges =
-        gathered("INSERT INTO endpoint_changes (endpoint, at, state, reason) VALUES (?, ?, ?, ?)");
+        gathered(
+            "INSERT INTO endpoint_changes (endpoint, at, state, reason, sum)"
+                + " VALUES (?, ?, ?, ?, ?)");
     health =
         gathered(
             "UPDATE endpoints SET state = ?, since = ?, reason = ?, successes = ?, failures = ?,"
                 + " previous_attempts = ?, previous_failures = ?, current_attempts = ?,"
                 + " current_failures = ?, consecutive_failures = ?, last_success_at = ?,"
-                + " next_probe_at = ? WHERE id = ?");
+                + " next_probe_at = ?, sum = ? WHERE id = ?");
     inOrder =
         List.of(
             newEndpoints,
@@ -163,6 +177,11 @@ final class Writer implements AutoCloseable {
     return commits.get();
   }
 
+  /** The latest time that anything in the store tells of. */
+  synchronized Instant latestTime() {
+    return progress.at();
+  }
+
   /** From now on nothing is written any more, since what is on disk cannot be vouched for. */
   void breakDown(StoreException cause) {
     if (broken == null) {
@@ -173,6 +192,7 @@ final class Writer implements AutoCloseable {
   synchronized Written write(Batch batch) throws StoreException {
     return inTransaction(
         "writing a batch",
+        LatestTime.of(batch),
         () -> {
           List<AcceptResult> accepts = new ArrayList<>();
           for (Write write : batch.writes()) {
@@ -197,6 +217,7 @@ final class Writer implements AutoCloseable {
   synchronized void execute(String doing, String sql, Parameters parameters) throws StoreException {
     inTransaction(
         doing,
+        progress.at(),
         () -> {
           try (PreparedStatement statement = connection.prepareStatement(sql)) {
             parameters.set(statement);
@@ -209,14 +230,19 @@ final class Writer implements AutoCloseable {
     T run() throws SQLException;
   }
 
-  private <T> T inTransaction(String doing, Work<T> work) throws StoreException {
+  private <T> T inTransaction(String doing, Instant latest, Work<T> work) throws StoreException {
     if (broken != null) {
       throw broken;
     }
     try {
       Sqlite.execute(connection, "BEGIN IMMEDIATE");
       T result = work.run();
+      Progress next = progress.next(latest);
+      next.set(goOn);
+      goOn.executeUpdate();
       Sqlite.execute(connection, "COMMIT");
+      progress = next;
+      mark.note(next.commits());
       commits.incrementAndGet();
       return result;
     } catch (SQLException e) {
@@ -257,6 +283,7 @@ final class Writer implements AutoCloseable {
         row.setLong(1, retry.attempt().message());
         row.setInt(2, retry.attempt().number());
         Rows.setAttempt(row, 3, retry.attempt());
+        row.setLong(10, Rows.sum(retry.attempt()));
         attempts.add();
       }
       case Write.Park park -> change(park.message());
@@ -271,7 +298,8 @@ final class Writer implements AutoCloseable {
       case Write.Unsubscribe unsubscribe -> {
         PreparedStatement row = unsubscribed.row();
         row.setLong(1, Rows.micros(unsubscribe.at()));
-        row.setLong(2, unsubscribe.subscription().id());
+        row.setLong(2, Rows.sum(unsubscribe.subscription(), unsubscribe.at()));
+        row.setLong(3, unsubscribe.subscription().id());
         unsubscribed.add();
       }
       case Write.Forget forgotten -> {
@@ -281,11 +309,14 @@ final class Writer implements AutoCloseable {
         forget.executeUpdate();
       }
       case Write.ChangeState change -> {
+        Health health = change.endpoint().health();
+        Change kept = new Change(health.since(), health.state(), health.reason());
         PreparedStatement row = endpointChanges.row();
         row.setLong(1, change.endpoint().id());
-        row.setLong(2, Rows.micros(change.endpoint().health().since()));
-        row.setString(3, change.endpoint().health().state().name());
-        row.setString(4, change.endpoint().health().reason().name());
+        row.setLong(2, Rows.micros(kept.at()));
+        row.setString(3, kept.state().name());
+        row.setString(4, kept.reason().name());
+        row.setLong(5, Rows.sum(change.endpoint().id(), kept));
         endpointChanges.add();
         keepHealth(change.endpoint());
       }
@@ -333,6 +364,7 @@ final class Writer implements AutoCloseable {
     claimKey.setString(2, event.callerId());
     claimKey.setLong(3, event.id());
     claimKey.setBytes(4, content);
+    claimKey.setLong(5, new Key(event.tenant(), event.callerId(), event.id(), content).sum());
     return claimKey.executeUpdate() == 1;
   }
 
@@ -349,17 +381,16 @@ final class Writer implements AutoCloseable {
   private @Nullable Receipt firstReceipt(Event event, byte[] content) throws SQLException {
     findKey.setString(1, event.tenant());
     findKey.setString(2, event.callerId());
-    long first;
+    Key first;
     try (ResultSet row = findKey.executeQuery()) {
       if (!row.next()) {
-        throw new SQLException("a caller's id was taken and is not there");
+        throw new Damaged("a caller's id was taken and is not there");
       }
-      first = row.getLong(1);
-      if (!Arrays.equals(content, row.getBytes(2))) {
-        return null;
-      }
+      first = Key.from(row);
     }
-    return new Receipt(first, event.publicId(), messagesOf(first), true);
+    return Arrays.equals(content, first.content())
+        ? new Receipt(first.event(), event.publicId(), messagesOf(first.event()), true)
+        : null;
   }
 
   private int messagesOf(long event) throws SQLException {
@@ -370,9 +401,9 @@ final class Writer implements AutoCloseable {
     countMessages.setLong(1, event);
     try (ResultSet row = countMessages.executeQuery()) {
       if (!row.next()) {
-        throw new SQLException("a caller's id leads to no event");
+        throw new Damaged("a caller's id leads to no event");
       }
-      return row.getInt(1);
+      return Rows.eventHead(row, 1).messages();
     }
   }
 
@@ -387,8 +418,10 @@ final class Writer implements AutoCloseable {
     row.setString(6, event.callerId());
     row.setString(7, event.traceparent());
     row.setInt(8, accepted.messages().size());
-    row.setBytes(9, event.data());
-    row.setBytes(10, event.previous());
+    row.setLong(9, Rows.EventHead.of(event, accepted.messages().size()).sum());
+    row.setLong(10, Rows.bodySum(event));
+    row.setBytes(11, event.data());
+    row.setBytes(12, event.previous());
     events.add();
     long expected = event.id();
     for (Message message : accepted.messages()) {
@@ -413,6 +446,7 @@ final class Writer implements AutoCloseable {
       row.setInt(5, message.attempts());
       row.setInt(6, message.slot());
       row.setInt(7, message.size());
+      row.setLong(8, Rows.sum(message));
     } else {
       row.setInt(5, Rows.code(message.status()));
       row.setInt(6, message.attempts());
@@ -422,6 +456,7 @@ final class Writer implements AutoCloseable {
       Rows.setTime(row, 10, message.notBefore());
       Rows.setTime(row, 11, message.lastAttemptAt());
       row.setInt(12, message.size());
+      row.setLong(13, Rows.sum(message));
     }
     rows.add();
   }
@@ -436,7 +471,8 @@ final class Writer implements AutoCloseable {
     Rows.setTime(row, 6, message.due());
     Rows.setTime(row, 7, message.notBefore());
     Rows.setTime(row, 8, message.lastAttemptAt());
-    row.setLong(9, message.id());
+    row.setLong(9, Rows.sum(message));
+    row.setLong(10, message.id());
     changed.add();
   }
 
@@ -460,6 +496,8 @@ final class Writer implements AutoCloseable {
     row.setInt(9, attempt.scheduled() ? 1 : 0);
     row.setInt(10, success.status());
     row.setBytes(11, success.response());
+    row.setLong(12, Finished.of(message, null, deliver.at(), attempt.number()).sum());
+    row.setLong(13, Rows.sum(attempt));
     delivered.add();
   }
 
@@ -474,15 +512,18 @@ final class Writer implements AutoCloseable {
     row.setString(5, drop.reason().name());
     row.setLong(6, Rows.micros(drop.at()));
     Attempt attempt = drop.attempt();
+    int attemptsMade = attempt == null ? message.attempts() : attempt.number();
+    row.setInt(7, attemptsMade);
     if (attempt == null) {
-      row.setInt(7, message.attempts());
       for (int column = 8; column <= 14; column++) {
         row.setNull(column, Types.NULL);
       }
+      row.setNull(16, Types.BIGINT);
     } else {
-      row.setInt(7, attempt.number());
       Rows.setAttempt(row, 8, attempt);
+      row.setLong(16, Rows.sum(attempt));
     }
+    row.setLong(15, Finished.of(message, drop.reason(), drop.at(), attemptsMade).sum());
     dropped.add();
   }
 
@@ -498,13 +539,15 @@ final class Writer implements AutoCloseable {
     row.setString(3, endpoint.url());
     row.setLong(4, Rows.micros(endpoint.health().createdAt()));
     Rows.setHealth(row, 5, endpoint.health());
+    row.setLong(17, Rows.sum(endpoint));
     newEndpoints.add();
   }
 
   private void keepHealth(Endpoint endpoint) throws SQLException {
     PreparedStatement row = health.row();
     Rows.setHealth(row, 1, endpoint.health());
-    row.setLong(13, endpoint.id());
+    row.setLong(13, Rows.sum(endpoint));
+    row.setLong(14, endpoint.id());
     health.add();
   }
 

@@ -4,6 +4,18 @@
 -- Times are whole microseconds since 1970-01-01T00:00:00Z, except events.occurred_at, which is the
 -- sender's own and keeps its nanoseconds as text. Ids are those of the model: they grow with time,
 -- so that new rows go to the end of a table.
+--
+-- Each row has a checksum of all its values (RowSum), which is compared whenever it is read. Where
+-- lists read only the first part of a row, that part has a sum of its own.
+
+-- How far the store is, in its only row: transactions committed, and the latest time that any of
+-- them tells of.
+CREATE TABLE progress (
+  id      INTEGER PRIMARY KEY CHECK (id = 0),
+  commits INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  sum     INTEGER NOT NULL
+) STRICT;
 
 -- Written once. What lists show comes before the payload, so that reading it does not touch the
 -- pages that a large payload overflows to. The messages of an event have the ids right after its
@@ -17,6 +29,8 @@ CREATE TABLE events (
   caller_id   TEXT,
   traceparent TEXT,
   messages    INTEGER NOT NULL,
+  sum         INTEGER NOT NULL,
+  body_sum    INTEGER NOT NULL,
   data        BLOB NOT NULL,
   previous    BLOB
 ) STRICT;
@@ -27,6 +41,7 @@ CREATE TABLE keys (
   caller_id TEXT NOT NULL,
   event     INTEGER NOT NULL,
   content   BLOB NOT NULL,
+  sum       INTEGER NOT NULL,
   PRIMARY KEY (tenant, caller_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -44,7 +59,8 @@ CREATE TABLE open (
   due             INTEGER,
   not_before      INTEGER,
   last_attempt_at INTEGER,
-  size            INTEGER NOT NULL
+  size            INTEGER NOT NULL,
+  sum             INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX open_by_endpoint ON open (endpoint, status, attempts, id);
@@ -62,6 +78,8 @@ CREATE TABLE messages (
   reason          TEXT,
   finished_at     INTEGER NOT NULL,
   attempts        INTEGER NOT NULL,
+  sum             INTEGER NOT NULL,
+  attempt_sum     INTEGER,
   attempt_at      INTEGER,
   duration_millis INTEGER,
   scheduled       INTEGER,
@@ -82,6 +100,7 @@ CREATE TABLE attempts (
   error           TEXT,
   retry_after     TEXT,
   response        BLOB,
+  sum             INTEGER NOT NULL,
   PRIMARY KEY (message, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -102,6 +121,7 @@ CREATE TABLE endpoints (
   consecutive_failures INTEGER NOT NULL,
   last_success_at      INTEGER,
   next_probe_at        INTEGER,
+  sum                  INTEGER NOT NULL,
   UNIQUE (tenant, url)
 ) STRICT;
 
@@ -111,7 +131,8 @@ CREATE TABLE endpoint_changes (
   endpoint INTEGER NOT NULL,
   at       INTEGER NOT NULL,
   state    TEXT NOT NULL,
-  reason   TEXT NOT NULL
+  reason   TEXT NOT NULL,
+  sum      INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX endpoint_changes_by_endpoint ON endpoint_changes (endpoint, id);
@@ -124,7 +145,8 @@ CREATE TABLE subscriptions (
   types      TEXT NOT NULL,
   subject    TEXT,
   created_at INTEGER NOT NULL,
-  ended_at   INTEGER
+  ended_at   INTEGER,
+  sum        INTEGER NOT NULL
 ) STRICT;
 
 -- Keys of the API, as digests only. No tenant: for all tenants.
@@ -134,5 +156,6 @@ CREATE TABLE api_keys (
   role       TEXT NOT NULL,
   tenant     TEXT,
   hash       BLOB NOT NULL UNIQUE,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  sum        INTEGER NOT NULL
 ) STRICT;

@@ -411,6 +411,22 @@ final class SqliteStoreTest extends StoreContract {
   }
 
   @Test
+  void the_latest_time_that_it_tells_of_is_known_after_a_restart() throws Exception {
+    AcceptedEvent event = sample.pending(E1);
+    Message message = event.messages().getFirst();
+    try (SqliteStore store = openOwn()) {
+      assertThat(store.latestTime()).isEqualTo(Instant.EPOCH);
+      store.write(batch(accept(event)));
+      store.write(batch(new Write.Drop(message, DropReason.EXPIRED, null, NOW)));
+      assertThat(store.latestTime()).isEqualTo(NOW);
+      store.write(batch(new Write.Forget(message.subscription())));
+    }
+    try (SqliteStore store = openOwn()) {
+      assertThat(store.latestTime()).isEqualTo(NOW);
+    }
+  }
+
+  @Test
   void a_closed_store_says_so_and_can_be_closed_again() throws Exception {
     SqliteStore store = openOwn();
     store.close();

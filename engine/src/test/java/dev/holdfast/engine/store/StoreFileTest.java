@@ -70,7 +70,8 @@ final class StoreFileTest {
   /** What a crash leaves behind: the files as they are while the store is open. */
   private void copyAfterCrash(Path to, String... statements) throws Exception {
     try (Connection connection = Sqlite.writer(file(), 0)) {
-      Sqlite.execute(connection, "INSERT INTO api_keys VALUES (1, 'n', 'ADMIN', NULL, x'00', 0)");
+      Sqlite.execute(
+          connection, "INSERT INTO api_keys VALUES (1, 'n', 'ADMIN', NULL, x'00', 0, 0)");
       Sqlite.execute(connection, statements);
       for (String suffix : List.of("", "-wal", "-shm")) {
         Files.copy(directory.resolve("holdfast.db" + suffix), to.resolve("holdfast.db" + suffix));

@@ -1,5 +1,9 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Machine;
+import dev.holdfast.proof.stage.Progress;
+import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.Report;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -125,7 +129,7 @@ public final class Bench implements Callable<Integer> {
     rig.progress().step(scenario.about());
     try {
       scenario.run(rig);
-    } catch (BenchException e) {
+    } catch (ProofException e) {
       rig.progress().end();
       rig.report().fail(scenario.name() + ": " + e.getMessage());
     } finally {

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Child;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -20,7 +21,7 @@ import org.HdrHistogram.Histogram;
  * of a name and a value, and ends when its standard input does: so it never outlives the benchmark.
  */
 final class Control {
-  static final String LISTENING = "listening ";
+  static final String LISTENING = Child.LISTENING;
   static final String LOCALHOST = "127.0.0.1";
 
   /** Longest time that is told apart, and three digits of each. */

@@ -2,8 +2,9 @@ package dev.holdfast.proof.bench;
 
 import dev.holdfast.proof.bench.LoadPlan.Kind;
 import dev.holdfast.proof.bench.LoadPlan.Setting;
-import dev.holdfast.proof.bench.Report.Target;
 import dev.holdfast.proof.bench.ServerProcess.EndpointStatus;
+import dev.holdfast.proof.stage.Report;
+import dev.holdfast.proof.stage.Report.Target;
 import java.io.IOException;
 import java.time.Duration;
 import org.HdrHistogram.Histogram;

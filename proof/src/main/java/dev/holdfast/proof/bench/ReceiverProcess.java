@@ -1,5 +1,7 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.Http;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 

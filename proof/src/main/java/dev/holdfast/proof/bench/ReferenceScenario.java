@@ -2,6 +2,7 @@ package dev.holdfast.proof.bench;
 
 import dev.holdfast.proof.bench.LoadPlan.Kind;
 import dev.holdfast.proof.bench.LoadPlan.Setting;
+import dev.holdfast.proof.stage.Child;
 import java.io.IOException;
 import java.util.List;
 

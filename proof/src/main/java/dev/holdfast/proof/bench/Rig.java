@@ -1,5 +1,10 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.Http;
+import dev.holdfast.proof.stage.Progress;
+import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.Report;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -241,7 +246,7 @@ final class Rig implements AutoCloseable {
       Thread.sleep(duration);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new BenchException("interrupted", e);
+      throw new ProofException("interrupted", e);
     }
   }
 

@@ -1,5 +1,8 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.Http;
+import dev.holdfast.proof.stage.ProofException;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -45,10 +48,10 @@ final class ServerProcess {
         return new ServerProcess(child, port, key, http, elapsed);
       }
       if (!child.isAlive()) {
-        throw new BenchException("the server ended while it started:\n" + child.tail());
+        throw new ProofException("the server ended while it started:\n" + child.tail());
       }
       if (elapsed.compareTo(LONGEST_START) > 0) {
-        throw new BenchException(
+        throw new ProofException(
             "the server is not ready after %d s:\n%s"
                 .formatted(LONGEST_START.toSeconds(), child.tail()));
       }
@@ -146,7 +149,7 @@ final class ServerProcess {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new BenchException("interrupted", e);
+      throw new ProofException("interrupted", e);
     }
     return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
@@ -155,12 +158,12 @@ final class ServerProcess {
     try {
       HttpResponse<String> response = http.call(method, port, path, key, body);
       if (response.statusCode() / 100 != 2) {
-        throw new BenchException(
+        throw new ProofException(
             "%s %s answered %d %s".formatted(method, path, response.statusCode(), response.body()));
       }
       return response.body();
     } catch (IOException e) {
-      throw new BenchException(method + " " + path + " failed:\n" + child.tail(), e);
+      throw new ProofException(method + " " + path + " failed:\n" + child.tail(), e);
     }
   }
 }

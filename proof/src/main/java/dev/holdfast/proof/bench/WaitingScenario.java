@@ -5,7 +5,9 @@ import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.proof.bench.LoadPlan.Kind;
 import dev.holdfast.proof.bench.LoadPlan.Setting;
-import dev.holdfast.proof.bench.Report.Target;
+import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.Report;
+import dev.holdfast.proof.stage.Report.Target;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -124,7 +126,7 @@ final class WaitingScenario implements Scenario {
               written ->
                   rig.progress().tick("writing message %,d of %,d".formatted(written, count)));
     } catch (StoreRefused | StoreException e) {
-      throw new BenchException("the store could not be filled: " + e.getMessage(), e);
+      throw new ProofException("the store could not be filled: " + e.getMessage(), e);
     } finally {
       rig.progress().end();
     }

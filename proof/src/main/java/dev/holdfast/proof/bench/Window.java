@@ -1,5 +1,9 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.Machine;
+import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.Usage;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -81,7 +85,7 @@ record Window(
       Map<String, Usage> usage = new LinkedHashMap<>();
       for (Child child : children) {
         if (!child.isAlive()) {
-          throw new BenchException("the " + child.name() + " has ended:\n" + child.tail());
+          throw new ProofException("the " + child.name() + " has ended:\n" + child.tail());
         }
         usage.put(child.name(), child.usage());
       }

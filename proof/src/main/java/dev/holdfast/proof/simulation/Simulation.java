@@ -93,6 +93,9 @@ final class Simulation {
 
   private SteadyClock clock = steadyClock(World.START);
 
+  /** The latest time that something on disk tells of. */
+  private Instant latestStored = World.START;
+
   /** What the process takes for the time. */
   private Instant now = World.START;
 
@@ -238,7 +241,7 @@ final class Simulation {
     crowded = false;
     disk.starts();
     Snapshot snapshot = store.snapshot();
-    clock = steadyClock(snapshot.latest());
+    clock = steadyClock(latestStored);
     now = clock.instant().truncatedTo(ChronoUnit.MICROS);
     trace.line(now, () -> "START " + incarnation);
     loop =
@@ -450,6 +453,7 @@ final class Simulation {
     obstacles.commitStarts();
     Disk.Fate fate = disk.fateOf(batch, passed);
     disk.commitStarts();
+    Instant at = now;
     switch (fate) {
       case Disk.Fate.Fails fails ->
           plan(
@@ -461,7 +465,7 @@ final class Simulation {
       case Disk.Fate.Works works -> {
         // Between these two the batch is on disk, but the engine does not know.
         Written[] written = new Written[1];
-        plan(works.takes().dividedBy(2), () -> written[0] = write(batch));
+        plan(works.takes().dividedBy(2), () -> written[0] = write(batch, at));
         plan(
             works.takes(),
             () -> {
@@ -471,7 +475,7 @@ final class Simulation {
       }
       case Disk.Fate.Lost lost -> {
         if (lost.written()) {
-          write(batch);
+          write(batch, at);
         }
         down = lost.down();
         effectsLeft = 0;
@@ -482,8 +486,9 @@ final class Simulation {
     }
   }
 
-  private Written write(Batch batch) {
+  private Written write(Batch batch, Instant committedAt) {
     Written written = store.write(batch);
+    latestStored = committedAt;
     trace.line(now, () -> "on disk");
     model.stored(batch, written, now);
     return written;

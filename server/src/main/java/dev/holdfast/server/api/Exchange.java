@@ -384,7 +384,7 @@ final class Exchange {
     }
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     String call = route == null ? "" : route.method() + " " + route.path();
-    if (cause instanceof StoreException) {
+    if (cause instanceof StoreException e && e.kind() != StoreException.Kind.BROKEN) {
       log.warn("api.unavailable reference={} call={}", reference, call, cause);
       refuse(
           new Problem(

@@ -1,6 +1,7 @@
 package dev.holdfast.server.cli;
 
 import java.io.PrintWriter;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,9 +44,19 @@ public final class Main implements Runnable {
    * @param commands objects that have picocli's {@link Command}
    */
   public static CommandLine commandLine(List<?> commands) {
+    return commandLine(commands, InstantSource.system());
+  }
+
+  /**
+   * The command line of a server that goes by another clock than this machine's.
+   *
+   * @param clock the time of day
+   */
+  public static CommandLine commandLine(List<?> commands, InstantSource clock) {
     CommandLine line = new CommandLine(new Main());
     for (Object command :
-        List.of(new Serve(), new Listen(), new PrintSettings(), new PrintVersion())) {
+        List.of(
+            new Serve(clock), new Listen(), new Check(), new PrintSettings(), new PrintVersion())) {
       line.addSubcommand(command);
     }
     for (Object command : commands) {

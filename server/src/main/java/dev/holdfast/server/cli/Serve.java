@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
       "",
       "SIGTERM or Ctrl-C stops accepting, lets what is in flight end, and ends; a second one ends at",
       "once. Exit codes: 0 ended as asked, 1 could not start or not stop in time, 2 wrong usage or",
-      "settings, 3 the store failed: start it again, it finds everything that was accepted."
+      "settings, 3 the store failed: start it again, it finds everything that was accepted, unless",
+      "the log says that the store is damaged."
     })
 final class Serve implements Callable<Integer> {
   /** What stopping may take beyond the time-out of an attempt: callers get their answers. */
@@ -79,10 +80,10 @@ final class Serve implements Callable<Integer> {
   private final Supplier<StopSignal> signals;
   private final Duration stopMargin;
 
-  Serve() {
+  Serve(InstantSource clock) {
     this(
         System.getenv(),
-        (settings, out) -> Wiring.start(settings, InstantSource.system(), out),
+        (settings, out) -> Wiring.start(settings, clock, out),
         StopSignal::install,
         STOP_MARGIN);
   }

@@ -1,4 +1,4 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.IOException;
 import java.net.URI;
@@ -13,8 +13,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** How the benchmark talks with its processes and with the server, beside what is measured. */
-final class Http implements AutoCloseable {
+/** How we talk with our processes and with the server, beside what is measured. */
+public final class Http implements AutoCloseable {
+  private static final String LOCALHOST = "127.0.0.1";
+
   /** Of a call, from connecting to the last byte of the answer. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -24,11 +26,10 @@ final class Http implements AutoCloseable {
           .connectTimeout(Duration.ofSeconds(2))
           .build();
 
-  HttpResponse<String> call(String method, int port, String path, String key, String body)
+  public HttpResponse<String> call(String method, int port, String path, String key, String body)
       throws IOException {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(
-                URI.create("http://%s:%d%s".formatted(Control.LOCALHOST, port, path)))
+        HttpRequest.newBuilder(URI.create("http://%s:%d%s".formatted(LOCALHOST, port, path)))
             .method(
                 method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
     if (!body.isEmpty()) {
@@ -48,20 +49,20 @@ final class Http implements AutoCloseable {
       throw new IOException(path + " takes too long", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new BenchException("interrupted", e);
+      throw new ProofException("interrupted", e);
     }
   }
 
   /** What a process of ours answers. */
-  String ask(int port, String path) {
+  public String ask(int port, String path) {
     try {
       HttpResponse<String> response = call("GET", port, path, "", "");
       if (response.statusCode() != 200) {
-        throw new BenchException(path + " answered " + response.statusCode());
+        throw new ProofException(path + " answered " + response.statusCode());
       }
       return response.body();
     } catch (IOException e) {
-      throw new BenchException(path + " is not answered", e);
+      throw new ProofException(path + " is not answered", e);
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,12 +11,12 @@ import java.util.List;
  * @param busyTicks of all processors, since the machine started; 0 where the system does not tell
  * @param allTicks busy or not
  */
-record Machine(long busyTicks, long allTicks) {
+public record Machine(long busyTicks, long allTicks) {
   private static final int IDLE = 4;
   private static final int WAITING_FOR_DISK = 5;
   private static final int GUEST = 9;
 
-  static Machine now() {
+  public static Machine now() {
     try {
       List<String> lines = Files.readAllLines(Path.of("/proc/stat"));
       String[] fields = lines.getFirst().split("\\s+", -1);
@@ -37,12 +37,12 @@ record Machine(long busyTicks, long allTicks) {
   }
 
   /** The share of all processors that was busy since {@code earlier}, from 0 to 1. */
-  double busySince(Machine earlier) {
+  public double busySince(Machine earlier) {
     long all = allTicks - earlier.allTicks;
     return all <= 0 ? 0 : (double) (busyTicks - earlier.busyTicks) / all;
   }
 
-  static String describe() {
+  public static String describe() {
     return "%s, %d processors, %s, Java %s"
         .formatted(
             System.getProperty("os.name") + " " + System.getProperty("os.version"),

@@ -1,4 +1,4 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,21 +10,21 @@ import java.time.Duration;
  *
  * @param writtenBytes what it caused to be written to disk; 0 where the system does not tell
  */
-record Usage(Duration cpu, long writtenBytes) {
-  static final Usage NONE = new Usage(Duration.ZERO, 0);
+public record Usage(Duration cpu, long writtenBytes) {
+  public static final Usage NONE = new Usage(Duration.ZERO, 0);
 
   private static final String WRITTEN = "write_bytes: ";
 
-  static Usage of(ProcessHandle process) {
+  public static Usage of(ProcessHandle process) {
     return new Usage(
         process.info().totalCpuDuration().orElse(Duration.ZERO), writtenBytes(process.pid()));
   }
 
-  Usage minus(Usage earlier) {
+  public Usage minus(Usage earlier) {
     return new Usage(cpu.minus(earlier.cpu), writtenBytes - earlier.writtenBytes);
   }
 
-  double cpuMicrosPer(long things) {
+  public double cpuMicrosPer(long things) {
     return things == 0 ? 0 : cpu.toNanos() / 1_000.0 / things;
   }
 

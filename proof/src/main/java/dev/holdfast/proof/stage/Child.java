@@ -1,4 +1,4 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,14 +8,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
-/** A process that the benchmark started: the same Java and class path as its own. */
-final class Child implements AutoCloseable {
+/** A process that we started: the same Java and class path as its own. */
+public final class Child implements AutoCloseable {
+  /** What a process of ours prints, followed by its port, when it is ready. */
+  public static final String LISTENING = "listening ";
+
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LONGEST_START = Duration.ofMinutes(1);
   private static final int LOG_LINES_SHOWN = 20;
@@ -35,7 +39,7 @@ final class Child implements AutoCloseable {
    *
    * @param log where its error output goes, and its output too when {@code outputToLog}
    */
-  static Child start(
+  public static Child start(
       String name,
       List<String> javaFlags,
       String mainClass,
@@ -63,16 +67,16 @@ final class Child implements AutoCloseable {
   }
 
   /** The port that a process of ours prints when it is ready. */
-  int awaitPort() {
+  public int awaitPort() {
     CompletableFuture<Integer> port = new CompletableFuture<>();
     Thread.ofVirtual().start(() -> readPort(port));
     try {
       return port.get(LONGEST_START.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      throw new BenchException("the " + name + " did not start:\n" + tail(), e);
+      throw new ProofException("the " + name + " did not start:\n" + tail(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new BenchException("interrupted", e);
+      throw new ProofException("interrupted", e);
     }
   }
 
@@ -81,8 +85,8 @@ final class Child implements AutoCloseable {
     BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
     try {
       for (String line = output.readLine(); line != null; line = output.readLine()) {
-        if (line.startsWith(Control.LISTENING)) {
-          port.complete(Integer.parseInt(line.substring(Control.LISTENING.length())));
+        if (line.startsWith(LISTENING)) {
+          port.complete(Integer.parseInt(line.substring(LISTENING.length())));
           return;
         }
       }
@@ -92,25 +96,25 @@ final class Child implements AutoCloseable {
     }
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
-  long pid() {
+  public long pid() {
     return process.pid();
   }
 
-  boolean isAlive() {
+  public boolean isAlive() {
     return process.isAlive();
   }
 
   /** What it has used of the machine until now. */
-  Usage usage() {
+  public Usage usage() {
     return Usage.of(process.toHandle());
   }
 
   /** The last lines of its log. */
-  String tail() {
+  public String tail() {
     try {
       List<String> lines = Files.readAllLines(log, StandardCharsets.UTF_8);
       return lines.subList(Math.max(0, lines.size() - LOG_LINES_SHOWN), lines.size()).stream()
@@ -118,6 +122,43 @@ final class Child implements AutoCloseable {
           .collect(Collectors.joining("\n"));
     } catch (IOException e) {
       return "  (its log cannot be read: " + e.getMessage() + ")";
+    }
+  }
+
+  /** Everything that it has logged. */
+  public String log() {
+    try {
+      return Files.readString(log, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new ProofException("the log of the " + name + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** Sends it a signal, such as {@code STOP}. */
+  public void signal(String signal) throws IOException {
+    Process kill =
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+            .redirectErrorStream(true)
+            .start();
+    try {
+      if (kill.waitFor() != 0) {
+        throw new ProofException("kill -" + signal + " of the " + name + " failed");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProofException("interrupted", e);
+    }
+  }
+
+  /** Waits for its end and says what it ended with; absent when it has not. */
+  public OptionalInt awaitEnd(Duration patience) {
+    try {
+      return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)
+          ? OptionalInt.of(process.exitValue())
+          : OptionalInt.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProofException("interrupted", e);
     }
   }
 
@@ -135,7 +176,7 @@ final class Child implements AutoCloseable {
     }
   }
 
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
   }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -16,25 +16,25 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What was measured, and what was hoped for. */
-final class Report {
+public final class Report {
   private final Instant startedAt;
   private final String machine;
   private final List<Figure> figures = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
 
-  Report(Instant startedAt, String machine) {
+  public Report(Instant startedAt, String machine) {
     this.startedAt = startedAt;
     this.machine = machine;
   }
 
   /** What a figure is compared with. */
-  record Target(boolean atLeast, double value) {
-    static Target atLeast(double value) {
+  public record Target(boolean atLeast, double value) {
+    public static Target atLeast(double value) {
       return new Target(true, value);
     }
 
-    static Target atMost(double value) {
+    public static Target atMost(double value) {
       return new Target(false, value);
     }
 
@@ -44,27 +44,29 @@ final class Report {
   }
 
   /** One thing that was measured. */
-  record Figure(String scenario, String name, double value, String unit, @Nullable Target target) {
+  public record Figure(
+      String scenario, String name, double value, String unit, @Nullable Target target) {
 
     String result() {
       return target == null ? "" : target.isMetBy(value) ? "pass" : "miss";
     }
   }
 
-  void add(String scenario, String name, double value, String unit) {
+  public void add(String scenario, String name, double value, String unit) {
     add(scenario, name, value, unit, null);
   }
 
-  void add(String scenario, String name, double value, String unit, @Nullable Target target) {
+  public void add(
+      String scenario, String name, double value, String unit, @Nullable Target target) {
     figures.add(new Figure(scenario, name, value, unit, target));
   }
 
-  void count(String scenario, String name, long count) {
+  public void count(String scenario, String name, long count) {
     add(scenario, name, (double) count, "");
   }
 
   /** A figure from before in the same run, such as one to compare with. */
-  OptionalDouble find(String scenario, String name) {
+  public OptionalDouble find(String scenario, String name) {
     return figures.stream()
         .filter(figure -> figure.scenario().equals(scenario) && figure.name().equals(name))
         .mapToDouble(Figure::value)
@@ -72,24 +74,24 @@ final class Report {
   }
 
   /** Something that a reader of the figures should know. */
-  void note(String text) {
+  public void note(String text) {
     notes.add(text);
   }
 
   /** Something that must not happen, whatever the figures. */
-  void fail(String text) {
+  public void fail(String text) {
     failures.add(text);
   }
 
-  boolean hasFailures() {
+  public boolean hasFailures() {
     return !failures.isEmpty();
   }
 
-  boolean hasMisses() {
+  public boolean hasMisses() {
     return figures.stream().anyMatch(figure -> figure.result().equals("miss"));
   }
 
-  void print(PrintStream out) {
+  public void print(PrintStream out) {
     int width = figures.stream().mapToInt(figure -> figure.name().length()).max().orElse(10);
     String row = "%-11s %-" + width + "s %14s %-5s %14s  %s%n";
     out.println();
@@ -115,7 +117,7 @@ final class Report {
     out.flush();
   }
 
-  void write(Path file) throws IOException {
+  public void write(Path file) throws IOException {
     Map<String, Object> root = new LinkedHashMap<>();
     root.put("startedAt", startedAt.toString());
     root.put("machine", machine);

@@ -1,11 +1,11 @@
-package dev.holdfast.proof.bench;
+package dev.holdfast.proof.stage;
 
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;
 
 /** Tells the person who waits what is going on: one line that changes, or one now and then. */
-final class Progress {
+public final class Progress {
   private static final long BETWEEN_LINES_NANOS = Duration.ofSeconds(5).toNanos();
   private static final String CLEAR_LINE = "\r\u001b[K";
 
@@ -15,29 +15,29 @@ final class Progress {
   private long lastNanos;
   private boolean open;
 
-  Progress(PrintStream out, boolean terminal) {
+  public Progress(PrintStream out, boolean terminal) {
     this.out = out;
     this.terminal = terminal;
   }
 
-  void scenario(String name) {
+  public void scenario(String name) {
     scenario = name;
     lastNanos = 0;
   }
 
-  String currentScenario() {
+  public String currentScenario() {
     return scenario;
   }
 
   /** Something new begins. */
-  void step(String text) {
+  public void step(String text) {
     end();
     out.println(line(text));
     out.flush();
   }
 
   /** How far it is. */
-  void tick(String text) {
+  public void tick(String text) {
     long now = System.nanoTime();
     if (terminal) {
       out.print(CLEAR_LINE + line(text));
@@ -51,7 +51,7 @@ final class Progress {
   }
 
   /** Leaves the line that changes. */
-  void end() {
+  public void end() {
     if (open) {
       out.print(CLEAR_LINE);
       out.flush();

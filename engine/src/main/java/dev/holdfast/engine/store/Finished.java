@@ -1,0 +1,67 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is kept of a finished message beside its last attempt.
+ *
+ * @param reason why it was dropped; absent when it was delivered
+ */
+record Finished(
+    long id,
+    long event,
+    long subscription,
+    long endpoint,
+    @Nullable DropReason reason,
+    Instant at,
+    int attempts) {
+
+  /** The columns that {@link #from} reads, in its order. */
+  static final String COLUMNS =
+      "id, event, subscription, endpoint, reason, finished_at, attempts, sum";
+
+  static Finished of(Message message, @Nullable DropReason reason, Instant at, int attempts) {
+    return new Finished(
+        message.id(),
+        message.event(),
+        message.subscription(),
+        message.endpoint(),
+        reason,
+        at,
+        attempts);
+  }
+
+  long sum() {
+    return RowSum.of("messages")
+        .add(id)
+        .add(event)
+        .add(subscription)
+        .add(endpoint)
+        .add(reason == null ? null : reason.name())
+        .add(at)
+        .add(attempts)
+        .value();
+  }
+
+  static Finished from(ResultSet row) throws SQLException {
+    return Damaged.orIntact(
+        "messages", row.getLong(1), row.getLong(8), () -> read(row), Finished::sum);
+  }
+
+  private static Finished read(ResultSet row) throws SQLException {
+    String reason = row.getString(5);
+    return new Finished(
+        row.getLong(1),
+        row.getLong(2),
+        row.getLong(3),
+        row.getLong(4),
+        reason == null ? null : DropReason.valueOf(reason),
+        Rows.instant(row.getLong(6)),
+        row.getInt(7));
+  }
+}

@@ -1,0 +1,45 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Write;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** The latest moment, already past, that something to be kept tells of. */
+final class LatestTime {
+
+  private LatestTime() {}
+
+  static Instant of(Batch batch) {
+    Instant latest = Instant.EPOCH;
+    for (Write write : batch.writes()) {
+      latest = later(latest, of(write));
+    }
+    return latest;
+  }
+
+  private static @Nullable Instant of(Write write) {
+    return switch (write) {
+      case Write.Accept accept ->
+          accept.events().isEmpty() ? null : Id.time(accept.events().getLast().event().id());
+      case Write.Deliver deliver -> deliver.at();
+      case Write.Retry retry -> end(retry.attempt());
+      case Write.Park park -> park.message().base();
+      case Write.Drop drop -> drop.at();
+      case Write.Subscribe subscribe -> subscribe.subscription().createdAt();
+      case Write.Unsubscribe unsubscribe -> unsubscribe.at();
+      case Write.Forget _ -> null;
+      case Write.ChangeState change -> change.endpoint().health().since();
+    };
+  }
+
+  private static Instant end(Attempt attempt) {
+    return attempt.at().plusMillis(attempt.durationMillis());
+  }
+
+  private static Instant later(Instant one, @Nullable Instant other) {
+    return other != null && other.isAfter(one) ? other : one;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.holdfast.engine.store;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Looks at everything in a store that nobody uses: whether its tables and indexes hold together,
+ * and whether each row is as it was written. Changes nothing.
+ */
+public final class StoreCheck {
+  private static final int MOST_PROBLEMS = 100;
+
+  private final Connection connection;
+  private final List<String> problems = new ArrayList<>();
+  private long rows;
+
+  private StoreCheck(Connection connection) {
+    this.connection = connection;
+  }
+
+  /**
+   * What was found.
+   *
+   * @param rows how many rows were read
+   * @param problems what is damaged; empty when nothing is
+   */
+  public record Result(long rows, List<String> problems) {}
+
+  /** Checks the store in a directory. Takes a time that grows with the store. */
+  public static Result run(Path directory) throws StoreRefused {
+    if (!Files.exists(StoreFile.path(directory))) {
+      throw new StoreRefused("There is no store in " + directory + ". Name another directory.");
+    }
+    try (StoreFile file = StoreFile.open(directory);
+        Connection connection = Sqlite.reader(file.path())) {
+      StoreCheck check = new StoreCheck(connection);
+      check.all();
+      return new Result(check.rows, List.copyOf(check.problems));
+    } catch (SQLException e) {
+      throw new StoreRefused("The store in " + directory + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private interface Row {
+    Object read(ResultSet row) throws SQLException;
+  }
+
+  private void all() throws SQLException {
+    structure();
+    table("open", Rows.MESSAGE_COLUMNS, Rows::message);
+    table("events", Rows.EVENT_COLUMNS, Rows::event);
+    table("keys", Key.COLUMNS, Key::from);
+    table("messages", Finished.COLUMNS, Finished::from);
+    table(
+        "messages WHERE attempt_sum IS NOT NULL",
+        "id, attempts, " + Rows.ATTEMPT_COLUMNS + ", attempt_sum",
+        row -> Rows.attempt(row, 3, 10, row.getLong(1), row.getInt(2)));
+    table(
+        "attempts",
+        "message, number, " + Rows.ATTEMPT_COLUMNS + ", sum",
+        row -> Rows.attempt(row, 3, 10, row.getLong(1), row.getInt(2)));
+    table("endpoints", Rows.ENDPOINT_COLUMNS, Rows::endpoint);
+    table("endpoint_changes", Rows.CHANGE_COLUMNS, Rows::change);
+    table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
+    table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
+  }
+
+  private void structure() throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet found = statement.executeQuery("PRAGMA integrity_check(" + MOST_PROBLEMS + ")")) {
+      while (found.next()) {
+        if (!"ok".equals(found.getString(1))) {
+          problem(String.valueOf(found.getString(1)));
+        }
+      }
+    }
+  }
+
+  private void table(String table, String columns, Row reading) {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT " + columns + " FROM " + table)) {
+      while (row.next()) {
+        rows++;
+        try {
+          reading.read(row);
+        } catch (Damaged e) {
+          problem(e.what());
+        }
+      }
+    } catch (SQLException e) {
+      problem("table " + table + " cannot be read to its end: " + e.getMessage());
+    }
+  }
+
+  private void problem(String problem) {
+    if (problems.size() < MOST_PROBLEMS) {
+      problems.add(problem);
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package dev.holdfast.proof.torture;
+
+import dev.holdfast.proof.stage.ProofException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The data directory is on a file system of a few megabytes, which fills up under load and is freed
+ * again. While it is full, events are refused with a sentence, and nothing that was acknowledged is
+ * lost; when there is room again, the server goes on by itself. Now and then it is killed while
+ * there is no room, and has to start or to say why it does not.
+ */
+final class DiskScenario implements Scenario {
+  private static final int MEGABYTES = 40;
+  private static final int CYCLES_PER_ROUND = 4;
+
+  /** Nothing is deleted, so the disk would be full for good after more of them. */
+  private static final int MOST_ROUNDS = 12;
+
+  private static final int KILL_PERCENT = 30;
+  private static final Duration SHORTEST = Duration.ofMillis(100);
+  private static final Duration LONGEST_FULL = Duration.ofMillis(1_500);
+  private static final Duration LONGEST_FREE = Duration.ofMillis(1_500);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration START_PATIENCE = Duration.ofSeconds(5);
+  private static final Duration ASK_EVERY = Duration.ofMillis(20);
+
+  @Override
+  public String name() {
+    return "disk";
+  }
+
+  @Override
+  public String about() {
+    return "a data directory on a tiny file system that fills up and is freed";
+  }
+
+  @Override
+  public void run(Torture.Run run) throws IOException {
+    StringBuilder why = new StringBuilder();
+    Path given = run.smallDisk();
+    Optional<SmallDisk> disk =
+        given != null
+            ? Optional.of(SmallDisk.of(given))
+            : SmallDisk.mount(run.directory().resolve("small-disk"), MEGABYTES, why);
+    if (disk.isEmpty()) {
+      String skipped =
+          "disk: SKIPPED, since no small file system can be mounted here: %s. Run it as root, or name one with --small-disk."
+              .formatted(why);
+      if (run.explicit()) {
+        run.report().fail(skipped);
+      } else {
+        run.report().note(skipped);
+      }
+      return;
+    }
+    run.track(disk.get());
+    run(run, disk.get());
+  }
+
+  private void run(Torture.Run run, SmallDisk disk) throws IOException {
+    int rounds = Math.clamp(run.cycles() / CYCLES_PER_ROUND, 1, MOST_ROUNDS);
+    try (Scene scene =
+        new Scene(
+            run,
+            name(),
+            disk.root().resolve("data"),
+            Server.Program.released("retry.unit=300ms", "delivery.timeout=30s"))) {
+      scene.publishers().start();
+      int kills = 0;
+      for (int round = 1; round <= rounds; round++) {
+        scene.tick("full disk %d of %d".formatted(round, rounds));
+        Scene.pause(scene.plan().between(SHORTEST, LONGEST_FREE));
+        fill(scene, disk);
+        Scene.pause(scene.plan().between(SHORTEST, LONGEST_FULL));
+        if (scene.plan().percent(KILL_PERCENT)) {
+          kills++;
+          killWhileFull(scene, disk);
+        }
+        disk.free();
+        awaitAcceptance(scene);
+      }
+      scene.settle();
+      run.report().count(name(), "times full", rounds);
+      run.report().count(name(), "kills while full", kills);
+    }
+  }
+
+  /** Takes all room, until the server has noticed. */
+  private static void fill(Scene scene, SmallDisk disk) {
+    int before = scene.publishers().refusals();
+    disk.fill();
+    await(
+        scene,
+        () -> {
+          // What the server deletes or shortens becomes free, and it would go on.
+          disk.fill();
+          return scene.publishers().refusals() > before;
+        },
+        "the disk is full and nobody is refused");
+  }
+
+  private static void killWhileFull(Scene scene, SmallDisk disk) throws IOException {
+    scene.kill();
+    scene.server().restart();
+    OptionalInt code = scene.server().awaitEnd(START_PATIENCE);
+    disk.free();
+    if (code.isPresent()) {
+      if (!scene.server().log().contains("room")) {
+        scene
+            .ledger()
+            .problem("a start on a full disk failed without saying so:\n" + scene.server().tail());
+      }
+      scene.server().restart();
+    }
+    scene.server().awaitReady();
+  }
+
+  private static void awaitAcceptance(Scene scene) {
+    int before = scene.ledger().counts().acknowledged();
+    await(
+        scene,
+        () -> scene.ledger().counts().acknowledged() > before,
+        "there is room again and nothing is accepted");
+  }
+
+  private static void await(Scene scene, BooleanSupplier condition, String otherwise) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > deadline || !scene.server().isAlive()) {
+        throw new ProofException(otherwise + ":\n" + scene.server().tail());
+      }
+      Scene.pause(ASK_EVERY);
+    }
+  }
+}

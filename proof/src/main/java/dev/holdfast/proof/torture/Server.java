@@ -1,0 +1,157 @@
+package dev.holdfast.proof.torture;
+
+import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.Http;
+import dev.holdfast.proof.stage.ProofException;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** The server that is tortured: many processes, one after the other, on one directory and port. */
+final class Server implements AutoCloseable {
+  private static final Duration LONGEST_START = Duration.ofMinutes(2);
+  private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
+  private static final Duration LONGEST_KILL = Duration.ofSeconds(30);
+  private static final Duration ASK_EVERY = Duration.ofMillis(20);
+
+  /** These processes live for seconds: what they do is not worth compiling twice. */
+  private static final List<String> FLAGS =
+      List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+
+  private final Options options;
+  private final Http http;
+  private int starts;
+  private Child child;
+
+  /** How it is started. */
+  record Options(Path data, Path logs, int port, String key, Program program) {}
+
+  /**
+   * What is started.
+   *
+   * @param flags for its JVM
+   * @param settings {@code KEY=VALUE}
+   */
+  record Program(String mainClass, List<String> flags, List<String> settings) {
+
+    /** The server as it is released. */
+    static Program released(String... settings) {
+      return new Program("dev.holdfast.server.cli.Main", List.of(), List.of(settings));
+    }
+  }
+
+  /** Starts the first process. */
+  Server(Options options, Http http) throws IOException {
+    this.options = options;
+    this.http = http;
+    this.child = launch();
+  }
+
+  private Child launch() throws IOException {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(List.of("serve", "--port", Integer.toString(options.port())));
+    arguments.addAll(List.of("--data", options.data().toString()));
+    arguments.addAll(List.of("--set", "admin.key=" + options.key()));
+    arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
+    for (String setting : options.program().settings()) {
+      arguments.addAll(List.of("--set", setting));
+    }
+    Path log = options.logs().resolve("server-" + ++starts + ".log");
+    List<String> flags = new ArrayList<>(FLAGS);
+    flags.addAll(options.program().flags());
+    return Child.start("server", flags, options.program().mainClass(), arguments, log, true);
+  }
+
+  /** Starts another process; the one before has ended. */
+  void restart() throws IOException {
+    child = launch();
+  }
+
+  int starts() {
+    return starts;
+  }
+
+  void awaitReady() {
+    long deadline = System.nanoTime() + LONGEST_START.toNanos();
+    while (!isReady()) {
+      if (!child.isAlive()) {
+        throw new ProofException("the server ended by itself:\n" + child.tail());
+      }
+      if (System.nanoTime() > deadline) {
+        throw new ProofException(
+            "the server is not ready after %d s:\n%s"
+                .formatted(LONGEST_START.toSeconds(), child.tail()));
+      }
+      Scene.pause(ASK_EVERY);
+    }
+  }
+
+  private boolean isReady() {
+    try {
+      return http.call("GET", options.port(), "/health/ready", "", "").statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  boolean isAlive() {
+    return child.isAlive();
+  }
+
+  void subscribe(String url, String type) {
+    String body = "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type);
+    try {
+      HttpResponse<String> answer =
+          http.call("POST", options.port(), "/v1/subscriptions", options.key(), body);
+      if (answer.statusCode() != 201) {
+        throw new ProofException("subscribing answered " + answer.body());
+      }
+    } catch (IOException e) {
+      throw new ProofException("subscribing failed:\n" + child.tail(), e);
+    }
+  }
+
+  /** {@code kill -9}, and waits until the process is gone. */
+  void kill() {
+    child.kill();
+    if (child.awaitEnd(LONGEST_KILL).isEmpty()) {
+      throw new ProofException("a server that was killed does not end");
+    }
+  }
+
+  void signal(String signal) throws IOException {
+    child.signal(signal);
+  }
+
+  /** What it ended with by itself; absent when it still runs. */
+  OptionalInt awaitEnd(Duration patience) {
+    return child.awaitEnd(patience);
+  }
+
+  String log() {
+    return child.log();
+  }
+
+  String tail() {
+    return child.tail();
+  }
+
+  /** Asks it to end as an operator does. */
+  void stop() throws IOException {
+    child.signal("TERM");
+    OptionalInt code = child.awaitEnd(LONGEST_STOP);
+    if (code.isEmpty() || code.getAsInt() != 0) {
+      throw new ProofException("the server did not stop as it should:\n" + child.tail());
+    }
+  }
+
+  @Override
+  public void close() {
+    child.kill();
+    child.awaitEnd(LONGEST_KILL);
+  }
+}
