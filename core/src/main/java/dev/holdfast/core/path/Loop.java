@@ -71,7 +71,7 @@ public final class Loop implements View {
     match = new Match();
     commit = new Commit(limits);
     wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
-    park = new Park(schedule, lanes, commit, wait, bodies);
+    park = new Park(schedule, commit, wait, bodies);
     refill = new Refill(limits, recovery, lanes, loads);
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
     probe = new Probe(limits, lanes, loads, wait, dispatch);

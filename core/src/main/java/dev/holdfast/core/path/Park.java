@@ -12,14 +12,12 @@ import dev.holdfast.core.rules.RetrySchedule;
  */
 final class Park {
   private final RetrySchedule schedule;
-  private final Lanes lanes;
   private final Commit commit;
   private final Wait wait;
   private final BodyCache bodies;
 
-  Park(RetrySchedule schedule, Lanes lanes, Commit commit, Wait wait, BodyCache bodies) {
+  Park(RetrySchedule schedule, Commit commit, Wait wait, BodyCache bodies) {
     this.schedule = schedule;
-    this.lanes = lanes;
     this.commit = commit;
     this.wait = wait;
     this.bodies = bodies;
