@@ -57,6 +57,21 @@ public final class Holdfast {
       Options options, Vertx vertx, InstantSource clock, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
+    try {
+      return start(options, vertx, clock, whenBroken, store);
+    } catch (StoreException | RuntimeException e) {
+      store.close();
+      throw e;
+    }
+  }
+
+  private static Holdfast start(
+      Options options,
+      Vertx vertx,
+      InstantSource clock,
+      Consumer<Throwable> whenBroken,
+      SqliteStore store)
+      throws StoreException {
     Loop loop =
         new Loop(
             options.schedule(),
