@@ -106,7 +106,11 @@ public final class ApiServer {
     HttpServer server =
         vertx
             .createHttpServer(httpOptions(options))
-            .connectionHandler(connections::opened)
+            .connectionHandler(
+                connection -> {
+                  BeforeVertx.stand(connection);
+                  connections.opened(connection);
+                })
             .requestHandler(intake::handle)
             .invalidRequestHandler(intake::handleInvalid)
             .exceptionHandler(e -> log.debug("api.connection-failed", e));

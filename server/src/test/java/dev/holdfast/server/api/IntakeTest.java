@@ -615,6 +615,19 @@ class IntakeTest {
     }
   }
 
+  /** Found by fuzzing: {@link BytesFuzzTest}, seed 0. */
+  @ParameterizedTest
+  @ValueSource(strings = {"HTTP/1.9", "HTTP/2.0", "HTTP/0.9", "RTSP/1.0", "HTTP/9.9"})
+  void a_version_that_is_not_spoken_here_is_refused_like_all_that_is_not_http(String version)
+      throws Exception {
+    try (RawClient client = new RawClient(server.port())) {
+      client.send(HEAD.replace("HTTP/1.1", version) + "Content-Length: 2\r\n\r\n{}");
+      isProblem(client.answer(), 400);
+      assertThat(client.isClosed()).isTrue();
+    }
+    assertThat(engine.asked).isEmpty();
+  }
+
   @Test
   void an_old_client_is_served_and_its_connection_closed() throws Exception {
     try (RawClient client = new RawClient(server.port())) {
