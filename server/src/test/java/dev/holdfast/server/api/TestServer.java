@@ -76,12 +76,21 @@ final class TestServer implements AutoCloseable {
   }
 
   static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls) throws IOException {
+    return start(engine, limits, urls, 0);
+  }
+
+  static TestServer start(Engine engine, int port) throws IOException {
+    return start(engine, ApiLimits.defaults(), TestServer::normalised, port);
+  }
+
+  private static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls, int port)
+      throws IOException {
     return new TestServer(
         ApiServer.start(
             engine,
             new ApiServer.Options(
                 "127.0.0.1",
-                0,
+                port,
                 limits,
                 RealEngine.SCHEDULE,
                 urls,
