@@ -5,10 +5,11 @@ import java.util.function.Consumer;
 
 /**
  * Runs a property over many random cases. A failure names its seed, and {@code
- * -Dholdfast.seed=<seed>} runs that case alone.
+ * -Dholdfast.seed=<seed>} runs that case alone; {@code -Dholdfast.fuzz=<n>} runs n times as many.
  */
 public final class Seeds {
   private static final String ONLY = "holdfast.seed";
+  private static final String TIMES = "holdfast.fuzz";
 
   private Seeds() {}
 
@@ -18,7 +19,8 @@ public final class Seeds {
       run(only, property);
       return;
     }
-    for (long seed = 0; seed < cases; seed++) {
+    long all = (long) cases * Integer.getInteger(TIMES, 1);
+    for (long seed = 0; seed < all; seed++) {
       run(seed, property);
     }
   }

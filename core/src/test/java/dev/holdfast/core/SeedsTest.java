@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 @DisabledIfSystemProperty(named = "holdfast.seed", matches = ".*")
+@DisabledIfSystemProperty(named = "holdfast.fuzz", matches = ".*")
 class SeedsTest {
 
   @Test

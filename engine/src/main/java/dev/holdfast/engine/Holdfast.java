@@ -68,6 +68,21 @@ public final class Holdfast {
       Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
+    try {
+      return start(options, vertx, wall, whenBroken, store);
+    } catch (StoreException | StoreRefused | RuntimeException e) {
+      store.close();
+      throw e;
+    }
+  }
+
+  private static Holdfast start(
+      Options options,
+      Vertx vertx,
+      InstantSource wall,
+      Consumer<Throwable> whenBroken,
+      SqliteStore store)
+      throws StoreException, StoreRefused {
     SteadyClock clock = clock(wall, store.latestTime());
     Snapshot snapshot = complete(store.snapshot());
     Loop loop =

@@ -96,7 +96,7 @@ final class Given {
         message.size());
   }
 
-  static Message triedAt(Instant lastAttemptAt, Message message) {
+  static Message triedAt(@Nullable Instant lastAttemptAt, Message message) {
     return new Message(
         message.id(),
         message.event(),

@@ -81,6 +81,14 @@ class RecoveryTest {
     assertThat(Recovery.DRAIN.isDue(failed, always, BASE.plusSeconds(1))).isFalse();
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void a_waiting_message_of_which_no_attempt_is_known_waits_for_its_slot(Recovery recovery) {
+    Message unknown = triedAt(null, waitingFor(4));
+    assertThat(recovery.isDue(unknown, ENABLED, NOW)).isFalse();
+    assertThat(recovery.isDue(unknown, ENABLED, SCHEDULE.slot(BASE, 4))).isTrue();
+  }
+
   @Test
   void recovery_leaves_a_message_alone_as_long_as_its_endpoint_asked_for() {
     Message asked = leftAloneUntil(NOW.plusMillis(1), waitingFor(4));

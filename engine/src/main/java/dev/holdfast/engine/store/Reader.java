@@ -48,6 +48,8 @@ final class Reader implements AutoCloseable {
         return read.from(this::prepare);
       } catch (SQLException e) {
         throw failure(doing, e);
+      } catch (RuntimeException e) {
+        throw nonsense(doing, e);
       } finally {
         end();
       }
@@ -110,6 +112,12 @@ final class Reader implements AutoCloseable {
           ? new StoreException(StoreException.Kind.REFUSED, doing + ": " + interruption, e)
           : Sqlite.failure(doing, e);
     }
+  }
+
+  /** A row that nobody here can have written: the file was damaged, or changed by somebody else. */
+  private static StoreException nonsense(String doing, RuntimeException e) {
+    return new StoreException(
+        StoreException.Kind.BROKEN, doing + ": what is stored there makes no sense: " + e, e);
   }
 
   /** Ends the read under way. */

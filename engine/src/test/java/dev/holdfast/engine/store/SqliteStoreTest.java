@@ -481,4 +481,30 @@ final class SqliteStoreTest extends StoreContract {
           .containsExactlyInAnyOrder("holdfast.db", "holdfast.lock");
     }
   }
+
+  /** Found by fuzzing: {@link StoredFuzzTest}, seed 1. */
+  @Test
+  void a_row_that_makes_no_sense_is_told_as_damage() throws Exception {
+    AcceptedEvent event = sample.pending(E1);
+    Message message = event.messages().getFirst();
+    try (SqliteStore store = openOwn()) {
+      store.write(batch(accept(event)));
+      store.write(batch(Sample.retry(message, 1, NOW)));
+    }
+    try (Connection connection = Sqlite.writer(ownDirectory.resolve("holdfast.db"), 0)) {
+      Sqlite.execute(
+          connection, "UPDATE open SET status = 0", "UPDATE attempts SET error = 'BAD LUCK'");
+    }
+    try (SqliteStore store = openOwn()) {
+      assertDamaged(() -> store.unfinished(message.id()));
+      assertDamaged(() -> store.message(TENANT, message.id()));
+    }
+  }
+
+  private static void assertDamaged(ThrowingCallable read) {
+    assertThatThrownBy(read)
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(Kind.BROKEN))
+        .hasMessageContaining("reading a message");
+  }
 }

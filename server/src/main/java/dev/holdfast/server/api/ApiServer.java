@@ -69,7 +69,11 @@ public final class ApiServer {
 
   static ApiServer start(Engine engine, Options options) throws IOException {
     Promise<ApiServer> started = Promise.promise();
-    engine.context().runOnContext(_ -> listen(engine, options).onComplete(started));
+    Doorkeeper keeper = Doorkeeper.stand(engine.context().owner());
+    engine
+        .context()
+        .runOnContext(
+            _ -> listen(engine, options).onComplete(_ -> keeper.leave()).onComplete(started));
     try {
       return started
           .future()
@@ -106,7 +110,11 @@ public final class ApiServer {
     HttpServer server =
         vertx
             .createHttpServer(httpOptions(options))
-            .connectionHandler(connections::opened)
+            .connectionHandler(
+                connection -> {
+                  BeforeVertx.stand(connection);
+                  connections.opened(connection);
+                })
             .requestHandler(intake::handle)
             .invalidRequestHandler(intake::handleInvalid)
             .exceptionHandler(e -> log.debug("api.connection-failed", e));

@@ -175,7 +175,9 @@ final class Intake {
                       + ApiLimits.HEADER_BYTES
                       + " bytes. Send fewer or shorter ones.");
           case null, default ->
-              Problem.of(Kind.BAD_HTTP, "Check the request line, the headers and the framing.");
+              Problem.of(
+                  Kind.BAD_HTTP,
+                  "Send HTTP/1.1, and check the request line, the headers and the framing.");
         };
     Exchange exchange =
         new Exchange(request, connections, connections.peer(request.connection()), true);

@@ -615,6 +615,46 @@ class IntakeTest {
     }
   }
 
+  /** Found by fuzzing: {@link BytesFuzzTest}, seed 0. */
+  @Test
+  void requests_sent_ahead_by_a_client_that_goes_away_leave_no_buffer_behind() throws Exception {
+    engine.answer = _ -> null;
+    String request = HEAD + "Content-Length: " + EVENT.length() + "\r\n\r\n" + EVENT;
+    try (Leaks leaks = new Leaks()) {
+      for (int i = 0; i < 20; i++) {
+        try (RawClient client = new RawClient(server.port())) {
+          client.send(request.repeat(4));
+          awaitAsked(i + 1);
+          client.reset();
+        }
+      }
+      server.close();
+      leaks.assertNone();
+    }
+    server = TestServer.start(engine, ApiLimits.defaults());
+  }
+
+  private void awaitAsked(int count) throws InterruptedException {
+    long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+    while (engine.asked.size() < count) {
+      assertThat(System.nanoTime()).isLessThan(deadline);
+      Thread.sleep(1);
+    }
+  }
+
+  /** Found by fuzzing: {@link BytesFuzzTest}, seed 0. */
+  @ParameterizedTest
+  @ValueSource(strings = {"HTTP/1.9", "HTTP/2.0", "HTTP/0.9", "RTSP/1.0", "HTTP/9.9"})
+  void a_version_that_is_not_spoken_here_is_refused_like_all_that_is_not_http(String version)
+      throws Exception {
+    try (RawClient client = new RawClient(server.port())) {
+      client.send(HEAD.replace("HTTP/1.1", version) + "Content-Length: 2\r\n\r\n{}");
+      isProblem(client.answer(), 400);
+      assertThat(client.isClosed()).isTrue();
+    }
+    assertThat(engine.asked).isEmpty();
+  }
+
   @Test
   void an_old_client_is_served_and_its_connection_closed() throws Exception {
     try (RawClient client = new RawClient(server.port())) {

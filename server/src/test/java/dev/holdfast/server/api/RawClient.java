@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
@@ -33,32 +34,48 @@ final class RawClient implements AutoCloseable {
 
   /** The next answer's head. */
   String head() throws IOException {
-    ByteArrayOutputStream head = new ByteArrayOutputStream();
+    StringBuilder head = new StringBuilder();
     InputStream in = socket.getInputStream();
-    while (!head.toString(StandardCharsets.ISO_8859_1).endsWith("\r\n\r\n")) {
+    while (head.length() < 4 || !head.substring(head.length() - 4).equals("\r\n\r\n")) {
       int b = in.read();
       if (b < 0) {
-        throw new IOException("closed after: " + head.toString(StandardCharsets.ISO_8859_1));
+        throw new IOException("closed after: " + head);
       }
-      head.write(b);
+      head.append((char) b);
     }
-    return head.toString(StandardCharsets.ISO_8859_1);
+    return head.toString();
   }
 
-  /** The next answer: its head, and the body that the head declares. */
-  String answer() throws IOException {
-    String text = head();
+  /** The body that the head declares. */
+  byte[] body(String head) throws IOException {
     int length = 0;
-    for (String line : text.split("\r\n", -1)) {
+    for (String line : head.split("\r\n", -1)) {
       if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
         length = Integer.parseInt(line.substring("content-length:".length()).strip());
       }
     }
-    return text + new String(socket.getInputStream().readNBytes(length), StandardCharsets.UTF_8);
+    return socket.getInputStream().readNBytes(length);
+  }
+
+  /** The next answer: its head, and the body that the head declares. */
+  String answer() throws IOException {
+    String head = head();
+    return head + new String(body(head), StandardCharsets.UTF_8);
+  }
+
+  /** Says that no more is sent. */
+  void endSending() throws IOException {
+    socket.shutdownOutput();
+  }
+
+  /** Ends the connection without a goodbye. */
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
   }
 
   /** All that comes until the other side ends the connection. */
-  String untilClosed() throws IOException {
+  String untilClosed(Charset charset) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] some = new byte[4_096];
     try {
@@ -72,7 +89,7 @@ final class RawClient implements AutoCloseable {
     } catch (IOException _) {
       // a reset ends it, too
     }
-    return all.toString(StandardCharsets.UTF_8);
+    return all.toString(charset);
   }
 
   /** Whether the other side ends the connection; false when it does not within the time-out. */

@@ -19,6 +19,8 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -30,7 +32,18 @@ final class TestServer implements AutoCloseable {
   static final String PUBLISHER_KEY = "publisher-key";
   static final String ACME_KEY = "acme-key";
 
-  private static final JsonMapper MAPPER = new JsonMapper();
+  /** Reads whatever an event may carry. */
+  static final JsonMapper MAPPER =
+      new JsonMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder()
+                      .maxNestingDepth(2 * ApiLimits.NESTING)
+                      .maxNumberLength(Integer.MAX_VALUE)
+                      .maxNameLength(Integer.MAX_VALUE)
+                      .build())
+              .build());
+
   private static final Map<String, Principal> PRINCIPALS =
       Map.of(
           hash(ADMIN_KEY), new Principal(null, Role.ADMIN),
@@ -59,15 +72,28 @@ final class TestServer implements AutoCloseable {
   }
 
   static TestServer start(Engine engine, ApiLimits limits) throws IOException {
+    return start(engine, limits, TestServer::normalised);
+  }
+
+  static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls) throws IOException {
+    return start(engine, limits, urls, 0);
+  }
+
+  static TestServer start(Engine engine, int port) throws IOException {
+    return start(engine, ApiLimits.defaults(), TestServer::normalised, port);
+  }
+
+  private static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls, int port)
+      throws IOException {
     return new TestServer(
         ApiServer.start(
             engine,
             new ApiServer.Options(
                 "127.0.0.1",
-                0,
+                port,
                 limits,
                 RealEngine.SCHEDULE,
-                TestServer::normalised,
+                urls,
                 hash -> Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(hash))),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
   }
