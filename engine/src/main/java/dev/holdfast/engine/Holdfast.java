@@ -70,7 +70,7 @@ public final class Holdfast {
     SqliteStore store = SqliteStore.open(options.data());
     try {
       return start(options, vertx, wall, whenBroken, store);
-    } catch (StoreException | StoreRefused | RuntimeException e) {
+    } catch (StoreException | RuntimeException e) {
       store.close();
       throw e;
     }
@@ -82,7 +82,7 @@ public final class Holdfast {
       InstantSource wall,
       Consumer<Throwable> whenBroken,
       SqliteStore store)
-      throws StoreException, StoreRefused {
+      throws StoreException {
     SteadyClock clock = clock(wall, store.latestTime());
     Snapshot snapshot = complete(store.snapshot());
     Loop loop =

@@ -33,7 +33,7 @@ record Mutant(String name, String what, String file, String original, String bro
 
   static List<Mutant> parse(String text) {
     List<Mutant> mutants = new ArrayList<>();
-    for (String paragraph : text.split("\n\n")) {
+    for (String paragraph : text.split("\n\n", -1)) {
       if (!paragraph.startsWith("#")) {
         mutants.add(parseOne(paragraph.lines().toList()));
       }
