@@ -29,8 +29,8 @@ final class HoldfastTest {
             DriverManager.getConnection("jdbc:sqlite:" + data.resolve("holdfast.db"));
         Statement statement = connection.createStatement()) {
       statement.execute(
-          "INSERT INTO subscriptions (id, tenant, endpoint, types, created_at)"
-              + " VALUES (1, 'default', 2, '', 0)");
+          "INSERT INTO subscriptions (id, tenant, endpoint, types, created_at, sum)"
+              + " VALUES (1, 'default', 2, '', 0, 0)");
     }
     Options options =
         new Options(

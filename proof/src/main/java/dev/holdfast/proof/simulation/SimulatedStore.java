@@ -92,6 +92,7 @@ final class SimulatedStore implements Store {
             unfinished.put(
                 endpoint,
                 new Unfinished(shelf.pending.size(), shelf.waiting.size(), shelf.parked.size())));
+    unfinished.values().removeIf(new Unfinished(0, 0, 0)::equals);
     return new Snapshot(
         List.copyOf(endpoints.values()),
         List.copyOf(subscriptions.values()),

@@ -77,6 +77,7 @@ final class Simulation {
 
   private final World world;
   private final Trace trace;
+  private final Consumer<Batch> stored;
   private final SimulatedStore store;
   private final Obstacles obstacles;
   private final Model model;
@@ -128,9 +129,10 @@ final class Simulation {
   private @Nullable Load lastRead;
   private int sameReads;
 
-  private Simulation(World world, Trace trace) {
+  private Simulation(World world, Trace trace, Consumer<Batch> stored) {
     this.world = world;
     this.trace = trace;
+    this.stored = stored;
     this.store = new SimulatedStore(world.backlogRows());
     this.obstacles =
         new Obstacles(
@@ -156,7 +158,16 @@ final class Simulation {
       long steps) {}
 
   static Result run(World world, Trace trace) {
-    Simulation simulation = new Simulation(world, trace);
+    return run(world, trace, _ -> {});
+  }
+
+  /**
+   * Lives through a world.
+   *
+   * @param stored hears of each batch that is on disk
+   */
+  static Result run(World world, Trace trace, Consumer<Batch> stored) {
+    Simulation simulation = new Simulation(world, trace, stored);
     Violation violation = null;
     try {
       simulation.live();
@@ -488,6 +499,7 @@ final class Simulation {
 
   private Written write(Batch batch, Instant committedAt) {
     Written written = store.write(batch);
+    stored.accept(batch);
     latestStored = committedAt;
     trace.line(now, () -> "on disk");
     model.stored(batch, written, now);
