@@ -199,7 +199,7 @@ public final class Model {
     unless(
         Row.of(delivery.message()).equals(message.row),
         "what is sent is what is known",
-        delivery.message() + " but " + message);
+        () -> delivery.message() + " but " + message);
     unless(isWhatWasAccepted(delivery, message), "an attempt sends what was accepted", delivery);
     unless(
         subscriptions.containsKey(message.subscription),
@@ -247,12 +247,12 @@ public final class Model {
     unless(
         endpoint.inFlight < endpoint.limit,
         "no more in flight to an endpoint than slow start and its limit allow",
-        message + "; " + endpoint);
+        () -> message + "; " + endpoint);
     if (!message.unrecorded) {
       unless(
           !message.allowedSince(contract).isAfter(now),
           "no attempt runs before its slot but as a probe, in recovery or by hand",
-          message + "; " + endpoint);
+          () -> message + "; " + endpoint);
       timeliness.checkSending(message, now);
       checkOrder(message, now);
     }
@@ -268,7 +268,7 @@ public final class Model {
                 || hasEnded(older.subscription)
                 || !older.knownSince.isAfter(endpoint.closedUntil),
             "first attempts to one endpoint start in the order of acceptance",
-            message + " before " + older);
+            () -> message + " before " + older);
       }
       return;
     }
@@ -285,7 +285,12 @@ public final class Model {
     unless(
         inOrder,
         "recovery begins with the fewest attempts, then the oldest",
-        message + " after " + endpoint.recoveredAttempts + " attempts, " + endpoint.recoveredId);
+        () ->
+            message
+                + " after "
+                + endpoint.recoveredAttempts
+                + " attempts, "
+                + endpoint.recoveredId);
     endpoint.recoveredAttempts = message.row.attempts();
     endpoint.recoveredId = message.id;
   }
@@ -307,7 +312,7 @@ public final class Model {
       unless(
           other.endpoint != endpoint || message.unrecorded || !other.isBetterProbe(message),
           "a probe tries what is parked with the fewest attempts, then the oldest, else what waits",
-          message + " though there is " + other);
+          () -> message + " though there is " + other);
     }
     message.probe = true;
     endpoint.probing = true;
@@ -361,7 +366,7 @@ public final class Model {
     unless(
         endpoint(endpoint.id()).unrecorded.stream().anyMatch(isSameChange(endpoint.health())),
         "every change of state is right by section 4",
-        endpoint + " but " + endpoint(endpoint.id()));
+        () -> endpoint + " but " + endpoint(endpoint.id()));
   }
 
   private static java.util.function.Predicate<Health> isSameChange(Health health) {
@@ -390,7 +395,7 @@ public final class Model {
               message.decision instanceof Decision.Retry decided
                   && decided.row().equals(Row.of(retry.message())),
               "after a failure a message waits for its next slot",
-              retry.message() + " but " + message + ", " + message.decision);
+              () -> retry.message() + " but " + message + ", " + message.decision);
           checkAttempt(retry.attempt().number(), message);
         }
         case Write.Park park -> checkParked(park.message(), now);
@@ -413,7 +418,7 @@ public final class Model {
         unless(
             known.health().equals(endpoint.health()),
             "an endpoint's counts and state are right by section 4",
-            endpoint.health() + " but " + known);
+            () -> endpoint.health() + " but " + known);
       }
     }
     changes.forEach(
@@ -422,7 +427,7 @@ public final class Model {
             unless(
                 endpoint(id).unrecorded.stream().anyMatch(isSameChange(health)),
                 "every change of state is right by section 4",
-                health + " but " + endpoint(id));
+                () -> health + " but " + endpoint(id));
           }
         });
   }
@@ -431,7 +436,7 @@ public final class Model {
     unless(
         message.unrecorded || number == message.row.attempts(),
         "attempts are counted",
-        message + ", attempt " + number);
+        () -> message + ", attempt " + number);
   }
 
   private void checkAccepted(Write.AcceptedEvent accepted) {
@@ -449,12 +454,12 @@ public final class Model {
       unless(
           Row.of(message).equals(row),
           "an accepted message is pending, or parked when its endpoint takes none",
-          message + " but " + row);
+          () -> message + " but " + row);
     }
     unless(
         wantedBy.equals(expected.wantedBy()) && accepted.messages().size() == wantedBy.size(),
         "an event has a message for each subscription that wants it",
-        accepted + " but " + expected);
+        () -> accepted + " but " + expected);
   }
 
   private void checkParked(Message parked, Instant now) {
@@ -469,13 +474,13 @@ public final class Model {
     unless(
         message.unrecorded || Row.of(parked).equals(message.row.parked(contract, at)),
         "a parked message keeps what it has",
-        parked + " but " + message);
+        () -> parked + " but " + message);
     Instant due = message.row.due() == null ? message.knownSince : message.row.due();
     Instant closed = endpoint.isEnabled() ? endpoint.closedUntil : now;
     unless(
         message.unrecorded || (!due.isAfter(now) && !closed.isBefore(due)),
         "a message is parked when its slot has come and its endpoint takes none",
-        message + "; " + endpoint + " closed until " + closed);
+        () -> message + "; " + endpoint + " closed until " + closed);
     unless(
         !at.isAfter(now) && (message.row.base() != null || !at.isBefore(message.knownSince)),
         "the base of a message parked before its first attempt is when that happened",
@@ -496,7 +501,7 @@ public final class Model {
     unless(
         right,
         "a message is dropped for the right reason",
-        drop + " but " + message + "; " + message.endpoint + "; " + message.decision);
+        () -> drop + " but " + message + "; " + message.endpoint + "; " + message.decision);
   }
 
   private boolean mayExpire(MessageModel message, Instant now) {
@@ -719,7 +724,7 @@ public final class Model {
       unless(
           endpoint.health().equals(endpoint.stored),
           "a process that was asked to end records every count",
-          endpoint + " but " + endpoint.stored);
+          () -> endpoint + " but " + endpoint.stored);
     }
   }
 
@@ -747,10 +752,9 @@ public final class Model {
         case PARKED -> parked++;
       }
     }
+    Unfinished known = new Unfinished(pending, waiting, parked);
     unless(
-        counted.equals(new Unfinished(pending, waiting, parked)),
-        "the engine counts what there is",
-        counted + " but " + pending + ", " + waiting + ", " + parked);
+        counted.equals(known), "the engine counts what there is", () -> counted + " but " + known);
   }
 
   public int unfinished() {
@@ -784,7 +788,7 @@ public final class Model {
       unless(
           endpoint.isStored(),
           "what is known of an endpoint is on disk in the end",
-          endpoint + " but " + endpoint.stored + ", not recorded " + endpoint.unrecorded);
+          () -> endpoint + " but " + endpoint.stored + ", not recorded " + endpoint.unrecorded);
     }
   }
 

@@ -55,7 +55,7 @@ final class Timeliness {
     unless(
         !now.isAfter(latest) || obstacles.lastTrouble().isAfter(now.minus(PATIENT)),
         "what is due " + what + " without delay",
-        whom + " since " + ready + ", nothing in the way since " + free + ", now " + now);
+        () -> whom + " since " + ready + ", nothing in the way since " + free + ", now " + now);
   }
 
   void check(

@@ -1,5 +1,7 @@
 package dev.holdfast.proof.model;
 
+import java.util.function.Supplier;
+
 /** The engine did what the contract does not allow. */
 public final class Violation extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -24,6 +26,13 @@ public final class Violation extends RuntimeException {
   static void unless(boolean holds, String rule, Object detail) {
     if (!holds) {
       throw new Violation(rule, detail.toString());
+    }
+  }
+
+  /** For a detail that takes time to write. */
+  static void unless(boolean holds, String rule, Supplier<String> detail) {
+    if (!holds) {
+      throw new Violation(rule, detail.get());
     }
   }
 }
