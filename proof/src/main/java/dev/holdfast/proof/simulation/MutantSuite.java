@@ -19,14 +19,17 @@ final class MutantSuite {
 
   private static final String HANGS = "the loop gets somewhere";
 
+  private final long from;
   private final long seeds;
 
   /**
    * A suite.
    *
-   * @param seeds how many worlds a bug may need, from seed 0 on
+   * @param from the first seed
+   * @param seeds how many worlds a bug may need
    */
-  MutantSuite(long seeds) {
+  MutantSuite(long from, long seeds) {
+    this.from = from;
     this.seeds = seeds;
   }
 
@@ -78,10 +81,10 @@ final class MutantSuite {
 
   private Finding find(Mutant mutant) throws InterruptedException {
     LongFunction<String> world = MutantLoader.load(mutant);
-    for (long seed = 0; seed < seeds; seed++) {
+    for (long seed = from; seed < from + seeds; seed++) {
       String rule = run(world, seed);
       if (!rule.isEmpty()) {
-        return new Finding(mutant, seed + 1, rule);
+        return new Finding(mutant, seed - from + 1, rule);
       }
     }
     return new Finding(mutant, 0, "");

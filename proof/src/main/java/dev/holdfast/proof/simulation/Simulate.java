@@ -41,19 +41,22 @@ import picocli.CommandLine.Spec;
     })
 public final class Simulate implements Callable<Integer> {
   private static final int MOST_FAILURES = 5;
+  private static final long WORLDS = 1_000;
+  private static final long WORLDS_FOR_A_MUTANT = 20_000;
 
   @Spec private @Nullable CommandSpec spec;
 
   @Option(
       names = "--seeds",
       paramLabel = "N",
-      description = "how many worlds (default: ${DEFAULT-VALUE})")
-  private long seeds = 1_000;
+      description = "how many worlds (default: 1000; with --mutants 20000, most need few)")
+  private @Nullable Long seeds;
 
   @Option(
       names = "--from",
       paramLabel = "SEED",
-      description = "the first seed; the others follow it (default: a new one each time)")
+      description =
+          "the first seed; the others follow it (default: a new one each time; with --mutants 0)")
   private @Nullable Long from;
 
   @Option(
@@ -97,7 +100,7 @@ public final class Simulate implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    if (seeds < 1 || threads < 1) {
+    if ((seeds != null && seeds < 1) || threads < 1) {
       throw wrong("--seeds and --threads have to be at least 1.");
     }
     if (keep != null && seed == null) {
@@ -126,11 +129,12 @@ public final class Simulate implements Callable<Integer> {
 
   private int search() throws InterruptedException {
     long first = from != null ? from : ThreadLocalRandom.current().nextLong(1_000_000_000_000L);
-    out().printf("Seeds %d to %d.%n", first, first + seeds - 1);
-    ProgressBar bar = new ProgressBar(seeds, "worlds");
+    long worlds = seeds == null ? WORLDS : seeds;
+    out().printf("Seeds %d to %d.%n", first, first + worlds - 1);
+    ProgressBar bar = new ProgressBar(worlds, "worlds");
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
-    campaign.run(first, seeds, threads, bar::show);
+    campaign.run(first, worlds, threads, bar::show);
     Duration took = Duration.ofNanos(System.nanoTime() - started);
     bar.end();
     out().println(campaign.totals().describe(took));
@@ -231,8 +235,10 @@ public final class Simulate implements Callable<Integer> {
               + Mutant.all().stream().map(Mutant::name).collect(Collectors.joining(", "))
               + ".");
     }
-    out().printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), seeds);
-    List<Finding> findings = new MutantSuite(seeds).run(chosen, threads, this::show);
+    long worlds = seeds == null ? WORLDS_FOR_A_MUTANT : seeds;
+    out().printf("%d bugs, each looked for in up to %d worlds.%n", chosen.size(), worlds);
+    List<Finding> findings =
+        new MutantSuite(from == null ? 0 : from, worlds).run(chosen, threads, this::show);
     List<String> missed =
         findings.stream()
             .filter(finding -> !finding.isFound())

@@ -43,7 +43,7 @@ class MutantTest {
     List<Mutant> quick =
         Mutant.all().stream().filter(mutant -> QUICK.contains(mutant.name())).toList();
     assertThat(quick).hasSameSizeAs(QUICK);
-    assertThat(new MutantSuite(50).run(quick, 2, _ -> {})).allMatch(Finding::isFound);
+    assertThat(new MutantSuite(0, 50).run(quick, 2, _ -> {})).allMatch(Finding::isFound);
   }
 
   @Test
@@ -58,6 +58,7 @@ class MutantTest {
                 +          yield Pace.slowStart(most);
                 """)
             .getFirst();
-    assertThat(new MutantSuite(20).run(List.of(harmless), 1, _ -> {})).noneMatch(Finding::isFound);
+    assertThat(new MutantSuite(0, 20).run(List.of(harmless), 1, _ -> {}))
+        .noneMatch(Finding::isFound);
   }
 }

@@ -52,7 +52,11 @@ class SimulationTest {
 
   /** Each of these worlds showed a bug that the engine had. */
   @ParameterizedTest
-  @ValueSource(longs = {0})
+  @ValueSource(
+      longs = {
+        1, 7, 20, 25, 42, 75, 78, 113, 206, 275, 366, 1520, 2134, 2731, 2998, 4949, 5110, 12338,
+        14856, 21664
+      })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
   }
