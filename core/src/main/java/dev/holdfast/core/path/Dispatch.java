@@ -341,6 +341,8 @@ final class Dispatch {
       } else {
         park.putBack(held, now);
       }
+      // Its place is free for another message of the lane.
+      ready(lane);
       return;
     }
     held.started = true;

@@ -191,6 +191,7 @@ public final class Simulate implements Callable<Integer> {
       out().printf("Seed %d keeps the contract.%n", world.seed());
       return 0;
     }
+    out().printf("Seed %d does not keep the contract.%n", world.seed());
     return 1;
   }
 

@@ -71,7 +71,7 @@ final class Simulation {
   /** Bytes of the largest event, and messages of the largest request, that worlds have. */
   private static final int LARGEST_EVENT = 1_000;
 
-  private static final int LARGEST_REQUEST = 1_000;
+  private static final int LARGEST_REQUEST = 4_000;
 
   private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
 

@@ -54,8 +54,27 @@ class SimulationTest {
   @ParameterizedTest
   @ValueSource(
       longs = {
-        1, 7, 20, 25, 42, 75, 78, 113, 206, 275, 366, 1520, 2134, 2731, 2998, 4949, 5110, 12338,
-        14856, 21664
+        1,
+        7,
+        20,
+        25,
+        42,
+        75,
+        78,
+        113,
+        206,
+        275,
+        366,
+        1520,
+        2134,
+        2731,
+        2998,
+        4949,
+        5110,
+        12338,
+        14856,
+        21664,
+        567178164253L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
