@@ -291,7 +291,7 @@ final class Dispatch {
     for (Held held = lane.awaitingEvent.peek();
         held != null
             && held.body != null
-            && (isOutOfTurn(held) || lane.started < lane.pace.limit());
+            && (isOutOfTurn(held) || lane.started() < lane.pace.limit());
         held = lane.awaitingEvent.peek()) {
       lane.awaitingEvent.remove();
       start(held, held.body.event(), now);
@@ -345,8 +345,6 @@ final class Dispatch {
       ready(lane);
       return;
     }
-    held.started = true;
-    lane.started++;
     now.effect(
         new Effect.Send(
             new Delivery(held.message, event, subscription, lane.endpoint.url(), now.now())));
@@ -355,10 +353,6 @@ final class Dispatch {
   /** The attempt has ended: its place is free. */
   void ended(Held held) {
     held.lane.inFlight--;
-    if (held.started) {
-      held.started = false;
-      held.lane.started--;
-    }
     occupy(held, -1);
     bodies.letGo(held);
     free(held);

@@ -43,9 +43,6 @@ final class Held {
   /** This attempt does not wait for its lane: it is a probe, or made by hand. */
   boolean urgent;
 
-  /** This attempt is under way. */
-  boolean started;
-
   /** This attempt probes a disabled endpoint. */
   boolean probe;
 

@@ -34,9 +34,6 @@ final class Lane {
   /** Taken from the queues: being sent, or soon. */
   int inFlight;
 
-  /** Of these, being sent. */
-  int started;
-
   /** Whether its last attempt succeeded. */
   boolean proven;
 
@@ -86,6 +83,11 @@ final class Lane {
 
   Health health() {
     return endpoint.health();
+  }
+
+  /** How many attempts are under way. */
+  int started() {
+    return inFlight - awaitingEvent.size();
   }
 
   boolean isOpen() {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,8 +115,8 @@ final class RetryTimer {
     }
   }
 
-  /** Takes a message in; what there is no room for then is let go. */
-  void add(Held held, Instant at, Consumer<Held> letGo) {
+  /** Takes a message in; returns the one that there is no room for then. */
+  @Nullable Held add(Held held, Instant at) {
     boolean stored = at.equals(held.message.due());
     Alarm alarm = new Alarm(at, held.message.id(), stored, held);
     held.place = Held.Place.TIMER;
@@ -125,11 +124,12 @@ final class RetryTimer {
     alarms.add(alarm);
     storedAlarms += stored ? 1 : 0;
     Alarm last = storedAlarms > most ? lastStored() : null;
-    if (last != null) {
-      remove(last.held());
-      rewind(last.at(), last.id());
-      letGo.accept(last.held());
+    if (last == null) {
+      return null;
     }
+    remove(last.held());
+    rewind(last.at(), last.id());
+    return last.held();
   }
 
   /** Takes a message out, to be used elsewhere. */

@@ -30,7 +30,7 @@ final class Wait {
       throw new IllegalStateException("a message that waits has a due time: " + held.message.id());
     }
     if (timer.covers(due, held.message.id())) {
-      timer.add(held, due, lanes::letGo);
+      keepUntil(held, due);
     } else {
       lanes.letGo(held);
     }
@@ -51,9 +51,12 @@ final class Wait {
     }
   }
 
-  /** Holds a message whose outcome could not be written, to try it again then. */
+  /** Holds a message until then, even when the store knows of another time. */
   void keepUntil(Held held, Instant at) {
-    timer.add(held, at, lanes::letGo);
+    Held left = timer.add(held, at);
+    if (left != null) {
+      lanes.letGo(left);
+    }
   }
 
   boolean slotHasCome(Held held, Turn turn) {
@@ -80,7 +83,7 @@ final class Wait {
         lane.leaveBehind(message);
         continue;
       }
-      timer.add(lanes.hold(lane, message, Place.TIMER), message.due(), lanes::letGo);
+      keepUntil(lanes.hold(lane, message, Place.TIMER), message.due());
     }
   }
 

@@ -4,7 +4,6 @@ import dev.holdfast.proof.stage.Machine;
 import dev.holdfast.proof.stage.Progress;
 import dev.holdfast.proof.stage.ProofException;
 import dev.holdfast.proof.stage.Report;
-import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +12,6 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -95,10 +93,7 @@ public final class Bench implements Callable<Integer> {
         settings.data == null
             ? Files.createTempDirectory("holdfast-bench")
             : Files.createTempDirectory(Files.createDirectories(settings.data), "holdfast-bench");
-    PrintStream err = new PrintStream(System.err, true, StandardCharsets.UTF_8);
-    Progress progress =
-        new Progress(
-            err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
+    Progress progress = Progress.onStandardError();
     Report report =
         new Report(
             InstantSource.system().instant(),

@@ -1,63 +1,46 @@
 package dev.holdfast.proof.simulation;
 
-import java.io.Console;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import dev.holdfast.proof.stage.Progress;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Optional;
 
-/** Shows on the terminal how much is done, and now and then in a log. */
+/** Shows how many worlds have been lived through, from whatever thread. */
 final class ProgressBar {
   private static final int WIDTH = 40;
-  private static final String CLEAR_LINE = "\r\u001b[K";
+  private static final long BETWEEN_NANOS = Duration.ofMillis(100).toNanos();
 
-  private final PrintStream err = new PrintStream(System.err, true, StandardCharsets.UTF_8);
-  private final boolean terminal =
-      Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
-  private final long betweenNanos = Duration.ofMillis(terminal ? 100 : 5_000).toNanos();
+  private final Progress progress = Progress.onStandardError();
   private final long startedNanos = System.nanoTime();
-  private final long all;
-  private final String what;
+  private final long worlds;
   private long shownNanos = startedNanos;
 
-  ProgressBar(long all, String what) {
-    this.all = all;
-    this.what = what;
+  ProgressBar(long worlds) {
+    this.worlds = worlds;
+    progress.scenario("simulate");
   }
 
   synchronized void show(long done) {
     long now = System.nanoTime();
-    if (now - shownNanos < betweenNanos) {
+    if (now - shownNanos < BETWEEN_NANOS) {
       return;
     }
     shownNanos = now;
     double rate = done / ((now - startedNanos) / 1e9);
-    int filled = (int) (WIDTH * done / all);
-    String line =
+    int filled = (int) (WIDTH * done / worlds);
+    progress.tick(
         String.format(
             Locale.ROOT,
-            "[%s%s] %,d of %,d %s, %,.0f a second, %,.0f s left",
+            "[%s%s] %,d of %,d worlds, %,.0f a second, %,.0f s left",
             "#".repeat(filled),
             ".".repeat(WIDTH - filled),
             done,
-            all,
-            what,
+            worlds,
             rate,
-            (all - done) / Math.max(rate, 0.001));
-    if (terminal) {
-      err.print(CLEAR_LINE + line);
-      err.flush();
-    } else {
-      err.println(line);
-    }
+            (worlds - done) / Math.max(rate, 0.001)));
   }
 
   /** Leaves no line behind. */
   synchronized void end() {
-    if (terminal) {
-      err.print(CLEAR_LINE);
-      err.flush();
-    }
+    progress.end();
   }
 }

@@ -131,7 +131,7 @@ public final class Simulate implements Callable<Integer> {
     long first = from != null ? from : ThreadLocalRandom.current().nextLong(1_000_000_000_000L);
     long worlds = seeds == null ? WORLDS : seeds;
     out().printf("Seeds %d to %d.%n", first, first + worlds - 1);
-    ProgressBar bar = new ProgressBar(worlds, "worlds");
+    ProgressBar bar = new ProgressBar(worlds);
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
     campaign.run(first, worlds, threads, bar::show);

@@ -3,7 +3,6 @@ package dev.holdfast.proof.simulation;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.holdfast.core.model.Endpoint;
-import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
@@ -20,7 +19,6 @@ import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
-import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
@@ -40,7 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +74,7 @@ final class Simulation {
 
   private final World world;
   private final Trace trace;
+  private final Words words;
   private final Consumer<Batch> stored;
   private final SimulatedStore store;
   private final Obstacles obstacles;
@@ -132,6 +130,7 @@ final class Simulation {
   private Simulation(World world, Trace trace, Consumer<Batch> stored) {
     this.world = world;
     this.trace = trace;
+    this.words = new Words(trace);
     this.stored = stored;
     this.store = new SimulatedStore(world.backlogRows());
     this.obstacles =
@@ -365,7 +364,11 @@ final class Simulation {
         Delivery delivery = ended.delivery();
         trace.line(
             now,
-            () -> "ended " + trace.message(delivery.message().id()) + " " + name(ended.outcome()));
+            () ->
+                "ended "
+                    + trace.message(delivery.message().id())
+                    + " "
+                    + Words.of(ended.outcome()));
         model.ended(delivery.message().id(), delivery.startedAt(), ended.outcome(), now);
       }
       case Input.Committed committed -> {
@@ -381,7 +384,7 @@ final class Simulation {
       }
       case Input.Loaded loaded -> {
         if (!loaded.messages().isEmpty() || !(loaded.load() instanceof Load.Due)) {
-          trace.line(now, () -> "read " + trace.named(loaded.load() + " " + ids(loaded)));
+          trace.line(now, () -> "read " + trace.named(loaded.load() + " " + Words.of(loaded)));
         }
       }
       case Input.BacklogLoaded loaded -> {
@@ -397,20 +400,6 @@ final class Simulation {
       }
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
     }
-  }
-
-  private static String name(Outcome outcome) {
-    return switch (outcome) {
-      case Outcome.Success success -> Integer.toString(success.status());
-      case Outcome.Failure failure ->
-          failure.kind()
-              + (failure.status() == null ? "" : " " + failure.status())
-              + (failure.retryAfter() == null ? "" : " Retry-After: " + failure.retryAfter());
-    };
-  }
-
-  private static String ids(Input.Loaded loaded) {
-    return loaded.messages().stream().map(message -> message.id()).toList().toString();
   }
 
   private void asked(Request request) {
@@ -441,7 +430,7 @@ final class Simulation {
       case Effect.Send send -> send(send.delivery());
       case Effect.Fetch fetch -> read(new Read(store, fetch.load()));
       case Effect.Reply reply -> {
-        trace.line(now, () -> "answered: " + trace.named(summary(reply.answer())));
+        trace.line(now, () -> "answered: " + trace.named(Words.of(reply.answer())));
         reply.to().accept(reply.answer());
       }
       case Effect.StateChanged changed -> {
@@ -459,7 +448,7 @@ final class Simulation {
   }
 
   private void commit(Batch batch) {
-    trace.line(now, () -> "commit " + summary(batch));
+    trace.line(now, () -> "commit " + words.of(batch));
     model.commits(batch, now);
     obstacles.commitStarts();
     Disk.Fate fate = disk.fateOf(batch, passed);
@@ -504,67 +493,6 @@ final class Simulation {
     trace.line(now, () -> "on disk");
     model.stored(batch, written, now);
     return written;
-  }
-
-  private String summary(Batch batch) {
-    List<String> parts = new ArrayList<>();
-    batch.writes().forEach(write -> parts.add(summary(write)));
-    for (Endpoint endpoint : batch.endpoints()) {
-      parts.add("counts of " + trace.endpoint(endpoint.id()));
-    }
-    return String.join(", ", parts);
-  }
-
-  private String summary(Write write) {
-    return switch (write) {
-      case Write.Accept accept ->
-          "accept " + accept.events().stream().map(this::summary).collect(Collectors.joining(", "));
-      case Write.Deliver deliver -> "delivered " + trace.message(deliver.message().id());
-      case Write.Retry retry ->
-          trace.message(retry.message().id())
-              + " waits, slot "
-              + retry.message().slot()
-              + " due "
-              + due(retry.message().due());
-      case Write.Park park -> "park " + trace.message(park.message().id());
-      case Write.Drop drop -> "drop " + trace.message(drop.message().id()) + " " + drop.reason();
-      case Write.Subscribe subscribe ->
-          "subscribe "
-              + trace.subscription(subscribe.subscription().id())
-              + " to "
-              + trace.endpoint(subscribe.subscription().endpoint());
-      case Write.Unsubscribe unsubscribe ->
-          "unsubscribe " + trace.subscription(unsubscribe.subscription().id());
-      case Write.Forget forget -> "forget " + trace.subscription(forget.subscription());
-      case Write.ChangeState change ->
-          trace.endpoint(change.endpoint().id()) + " is " + change.endpoint().health().state();
-    };
-  }
-
-  private String summary(Write.AcceptedEvent accepted) {
-    return trace.event(accepted.event().id())
-        + " with "
-        + accepted.messages().stream()
-            .map(
-                message ->
-                    message.status()
-                        + " "
-                        + trace.message(message.id())
-                        + " for "
-                        + trace.endpoint(message.endpoint()))
-            .toList();
-  }
-
-  private static String summary(Answer answer) {
-    return switch (answer) {
-      case Answer.Accepted accepted -> "accepted " + accepted.receipts().size();
-      case Answer.Subscribed _ -> "subscribed";
-      default -> answer.toString();
-    };
-  }
-
-  private static String due(@Nullable Instant due) {
-    return due == null ? "never" : Trace.time(due);
   }
 
   private void send(Delivery delivery) {

@@ -1,8 +1,11 @@
 package dev.holdfast.proof.stage;
 
+import java.io.Console;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Tells the person who waits what is going on: one line that changes, or one now and then. */
 public final class Progress {
@@ -14,6 +17,13 @@ public final class Progress {
   private String scenario = "";
   private long lastNanos;
   private boolean open;
+
+  /** On standard error, apart from what a command prints. */
+  public static Progress onStandardError() {
+    return new Progress(
+        new PrintStream(System.err, true, StandardCharsets.UTF_8),
+        Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
+  }
 
   public Progress(PrintStream out, boolean terminal) {
     this.out = out;

@@ -4,7 +4,6 @@ import dev.holdfast.proof.stage.Machine;
 import dev.holdfast.proof.stage.Progress;
 import dev.holdfast.proof.stage.ProofException;
 import dev.holdfast.proof.stage.Report;
-import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +13,6 @@ import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import org.jspecify.annotations.Nullable;
@@ -152,10 +150,7 @@ public final class Torture implements Callable<Integer> {
     if (cycles < 1) {
       throw usage("--cycles must be at least 1");
     }
-    PrintStream err = new PrintStream(System.err, true, StandardCharsets.UTF_8);
-    Progress progress =
-        new Progress(
-            err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
+    Progress progress = Progress.onStandardError();
     Path directory =
         dir == null
             ? Files.createTempDirectory("holdfast-torture")
