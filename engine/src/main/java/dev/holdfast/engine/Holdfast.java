@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.path.Loop;
@@ -21,6 +22,7 @@ import io.vertx.core.internal.VertxInternal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -43,18 +45,21 @@ public final class Holdfast {
   private final LoopRunner runner;
   private final Readers historyReaders;
   private final Committer committer;
+  private final TestMessages tests;
 
   private Holdfast(
       Context context,
       SqliteStore store,
       LoopRunner runner,
       Readers historyReaders,
-      Committer committer) {
+      Committer committer,
+      TestMessages tests) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.historyReaders = historyReaders;
     this.committer = committer;
+    this.tests = tests;
   }
 
   /**
@@ -108,9 +113,18 @@ public final class Holdfast {
         new LoopRunner(
             loop,
             new LoopRunner.World(
-                vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
+                vertx,
+                context,
+                clock,
+                store,
+                committer,
+                pathReaders,
+                historyReaders,
+                sender,
+                whenBroken));
     runner.start();
-    return new Holdfast(context, store, runner, historyReaders, committer);
+    return new Holdfast(
+        context, store, runner, historyReaders, committer, new TestMessages(sender, clock));
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -160,6 +174,23 @@ public final class Holdfast {
         failure -> context.runOnContext(_ -> promise.fail(failure)));
     return promise.future();
   }
+
+  /**
+   * Sends a test message to an endpoint of the tenant, which touches neither its health nor its
+   * counts. Empty when there is no such endpoint; fails with {@link TooManyTests}. May be called by
+   * any thread; completes on {@link #context}.
+   */
+  public Future<Optional<Tested>> test(String tenant, long endpoint) {
+    return look(view -> view.endpoint(tenant, endpoint))
+        .compose(
+            found ->
+                found.isPresent()
+                    ? tests.send(found.get().endpoint()).map(Optional::of)
+                    : Future.succeededFuture(Optional.empty()));
+  }
+
+  /** What came of a test message. */
+  public record Tested(Outcome outcome, long durationMillis) {}
 
   /** The keys that open the API. Blocking. */
   public ApiKeys apiKeys() {

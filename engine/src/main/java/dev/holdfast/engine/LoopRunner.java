@@ -71,6 +71,7 @@ final class LoopRunner {
       Store store,
       Committer committer,
       Readers readers,
+      Readers historyReaders,
       HttpSender sender,
       Consumer<Throwable> whenBroken) {}
 
@@ -243,7 +244,17 @@ final class LoopRunner {
       case Load.OfSubscription of ->
           fetchMessages(
               load,
-              () -> world.store().ofSubscription(of.endpoint(), of.subscription(), of.limit()));
+              () ->
+                  world
+                      .store()
+                      .ofSubscription(of.endpoint(), of.subscription(), of.which(), of.limit()));
+      case Load.Originals originals ->
+          world
+              .historyReaders()
+              .read(
+                  () -> world.store().originals(originals.replay(), originals.limit()),
+                  (Store.Originals found) -> put(new Input.OriginalsLoaded(originals, found)),
+                  failure -> loadFailed(load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
               load, () -> world.store().unfinished(unfinished.message()).stream().toList());

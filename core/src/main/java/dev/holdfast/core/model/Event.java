@@ -37,6 +37,11 @@ public record Event(
 
   /** The bytes that holding this event in memory is reckoned at. */
   public int size() {
-    return OVERHEAD_BYTES + data.length + (previous == null ? 0 : previous.length);
+    return sizeOf(data.length + (previous == null ? 0 : previous.length));
+  }
+
+  /** The same for an event of which only the length of its payload is known. */
+  public static int sizeOf(int payloadBytes) {
+    return OVERHEAD_BYTES + payloadBytes;
   }
 }

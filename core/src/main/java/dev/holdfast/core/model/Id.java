@@ -19,6 +19,7 @@ public final class Id {
   public static final String MESSAGE = "msg";
   public static final String SUBSCRIPTION = "sub";
   public static final String ENDPOINT = "ep";
+  public static final String REPLAY = "rpl";
 
   public static final int NODE_BITS = 10;
   public static final int COUNTER_BITS = 12;

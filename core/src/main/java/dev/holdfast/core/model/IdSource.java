@@ -20,6 +20,11 @@ public final class IdSource {
     this.last = Math.max(0, highestUsed) & -Id.STRIDE;
   }
 
+  /** Keeps the next {@code count} ids from being given out: they follow the last one. */
+  public void reserve(int count) {
+    last += count * Id.STRIDE;
+  }
+
   public long next(Instant now) {
     last = Math.max(last + Id.STRIDE, Id.floor(now));
     return last | node;

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *     <i>n</i>
  * @param base the moment from which its slots are counted; absent until the first attempt failed or
  *     the message was parked
- * @param due waiting: when its next scheduled attempt is due; parked: its deadline; pending: absent
+ * @param due waiting: when its next scheduled attempt is due; parked or paused: its deadline;
+ *     pending: absent
  * @param notBefore until when its endpoint asked to be left alone (Retry-After)
  * @param lastAttemptAt when its last attempt started
  * @param size the bytes that its event takes in memory
@@ -36,7 +37,9 @@ public record Message(
     /** Failed; a retry is scheduled. */
     WAITING,
     /** Its slot has come, but its endpoint takes no deliveries now. */
-    PARKED
+    PARKED,
+    /** Held back because its subscription is paused. People see it as parked. */
+    PAUSED
   }
 
   /** Why a message was given up. */
@@ -59,6 +62,40 @@ public record Message(
   public static Message pending(long id, long event, long subscription, long endpoint, int size) {
     return new Message(
         id, event, subscription, endpoint, Status.PENDING, 0, 0, null, null, null, null, size);
+  }
+
+  /** The same message, for another endpoint. */
+  public Message at(long otherEndpoint) {
+    return new Message(
+        id,
+        event,
+        subscription,
+        otherEndpoint,
+        status,
+        attempts,
+        slot,
+        base,
+        due,
+        notBefore,
+        lastAttemptAt,
+        size);
+  }
+
+  /** The same message in another status, due then. */
+  public Message as(Status otherStatus, Instant otherBase, Instant otherDue) {
+    return new Message(
+        id,
+        event,
+        subscription,
+        endpoint,
+        otherStatus,
+        attempts,
+        slot,
+        otherBase,
+        otherDue,
+        notBefore,
+        lastAttemptAt,
+        size);
   }
 
   public Instant createdAt() {

@@ -13,8 +13,13 @@ public record TypePattern(String text) {
     return text.indexOf('*') < 0;
   }
 
-  /** Compares in one pass that only ever goes back to the last {@code *}. */
+  /** Whether it stands for a type; an operational one has to be named by more than a {@code *}. */
   public boolean matches(String type) {
+    return fits(type) && (!Operational.TYPES.contains(type) || Operational.isNamedBy(text, type));
+  }
+
+  /** Compares in one pass that only ever goes back to the last {@code *}. */
+  private boolean fits(String type) {
     int inType = 0;
     int inPattern = 0;
     int star = -1;

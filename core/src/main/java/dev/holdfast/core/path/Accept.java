@@ -1,19 +1,11 @@
 package dev.holdfast.core.path;
 
-import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.IdSource;
-import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Request.NewEvent;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.core.port.Written.Receipt;
-import dev.holdfast.core.rules.Arrival;
-import dev.holdfast.core.rules.RetrySchedule;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -22,48 +14,25 @@ import java.util.function.Consumer;
  * are on disk, answers, and hands their messages to {@link Dispatch} from memory.
  */
 final class Accept {
-  private final RetrySchedule schedule;
-  private final IdSource ids;
-  private final Match match;
-  private final Lanes lanes;
+  /** Messages that one request makes at once; the events after that get theirs in steps. */
+  private static final int MATCHES_PER_REQUEST = 10_000;
+
+  private final Limits limits;
+  private final Make make;
   private final Commit commit;
-  private final BodyCache bodies;
-  private final Dispatch dispatch;
-  private final Refill refill;
-  private final Probe probe;
-  private final Wait wait;
   private final Loads loads;
+  private final Spread spread;
+  private final HandOver handOver;
 
-  /** The ids of what is being written, as they were given out: what was accepted with them. */
-  private final Deque<Long> unlanded = new ArrayDeque<>();
-
-  long events;
-  long messages;
   long refused;
 
-  Accept(
-      RetrySchedule schedule,
-      IdSource ids,
-      Match match,
-      Lanes lanes,
-      Commit commit,
-      BodyCache bodies,
-      Dispatch dispatch,
-      Refill refill,
-      Probe probe,
-      Wait wait,
-      Loads loads) {
-    this.schedule = schedule;
-    this.ids = ids;
-    this.match = match;
-    this.lanes = lanes;
+  Accept(Limits limits, Make make, Commit commit, Loads loads, Spread spread, HandOver handOver) {
+    this.limits = limits;
+    this.make = make;
     this.commit = commit;
-    this.bodies = bodies;
-    this.dispatch = dispatch;
-    this.refill = refill;
-    this.probe = probe;
-    this.wait = wait;
     this.loads = loads;
+    this.spread = spread;
+    this.handOver = handOver;
   }
 
   void submit(Request.Submit request, Consumer<Answer> replyTo, Turn turn) {
@@ -79,50 +48,26 @@ final class Accept {
       return;
     }
     int weight = 0;
+    int later = 0;
     for (NewEvent submitted : request.events()) {
-      Write.AcceptedEvent event = accept(request.tenant(), submitted, turn);
-      weight += 1 + event.messages().size();
+      int room = Math.clamp(MATCHES_PER_REQUEST - weight, 0, limits.matchesAtOnce());
+      Write.AcceptedEvent event = make.event(request.tenant(), submitted, room, turn);
+      weight += 1 + event.messages().size() + event.later().size();
+      later += event.total() - event.messages().size();
       accepted.add(event);
     }
-    unlanded.add(firstId(accepted));
-    loads.unlandedFrom(unlanded.getFirst());
-    commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
-  }
-
-  private Write.AcceptedEvent accept(String tenant, NewEvent submitted, Turn turn) {
-    Event event =
-        new Event(
-            ids.next(turn.now()),
-            tenant,
-            submitted.type(),
-            submitted.subject(),
-            submitted.occurredAt(),
-            submitted.data(),
-            submitted.previous(),
-            submitted.callerId(),
-            submitted.traceparent());
-    List<Subscription> wanting = match.wanting(tenant, event.type(), event.subject());
-    List<Message> made = new ArrayList<>(wanting.size());
-    for (Subscription subscription : wanting) {
-      Lane lane = lanes.of(subscription.endpoint());
-      Message message =
-          Message.pending(
-              ids.next(turn.now()),
-              event.id(),
-              subscription.id(),
-              subscription.endpoint(),
-              event.size());
-      made.add(
-          schedule.whenDue(message, lane.health(), turn.now()) instanceof Arrival.Park park
-              ? park.message()
-              : message);
+    if (later > 0 && !spread.hasRoomFor(later)) {
+      refused++;
+      turn.reply(replyTo, new Refused(Refused.Why.OVERLOADED));
+      return;
     }
-    return new Write.AcceptedEvent(event, made);
+    loads.unlanded(firstId(accepted));
+    commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
   }
 
   /** The events of one request are on disk, or one of them is in conflict with an earlier one. */
   void committed(Write.Accept write, AcceptResult result, Consumer<Answer> replyTo, Turn turn) {
-    landed(write);
+    loads.landed(firstId(write.events()));
     switch (result) {
       case AcceptResult.Conflict conflict ->
           turn.reply(replyTo, new Answer.Conflict(conflict.index()));
@@ -131,7 +76,7 @@ final class Accept {
         for (int i = 0; i < kept.receipts().size(); i++) {
           Receipt receipt = kept.receipts().get(i);
           if (!receipt.repeat()) {
-            handOver(write.events().get(i), turn);
+            handOver.accepted(write.events().get(i), turn);
           }
         }
       }
@@ -140,44 +85,10 @@ final class Accept {
 
   /** The events of one request could not be written. */
   void notCommitted(Write.Accept write) {
-    landed(write);
-  }
-
-  private void landed(Write.Accept write) {
-    unlanded.removeFirstOccurrence(firstId(write.events()));
-    loads.unlandedFrom(unlanded.isEmpty() ? Long.MAX_VALUE : unlanded.getFirst());
+    loads.landed(firstId(write.events()));
   }
 
   private static Long firstId(List<Write.AcceptedEvent> accepted) {
     return accepted.isEmpty() ? Long.MAX_VALUE : accepted.getFirst().event().id();
-  }
-
-  private void handOver(Write.AcceptedEvent accepted, Turn turn) {
-    events++;
-    messages += accepted.messages().size();
-    BodyCache.Body body =
-        bodies.hasRoomFor(accepted.event()) ? bodies.keep(accepted.event()) : null;
-    for (Message message : accepted.messages()) {
-      Lane lane = lanes.of(message.endpoint());
-      boolean nothingBefore = lane.pendingUnheld() == 0;
-      lanes.counted(lane, message.status(), 1);
-      switch (message.status()) {
-        case PENDING -> {
-          if (nothingBefore && lane.first.size() < refill.window()) {
-            dispatch.addFirst(lane, message, body, turn);
-          } else {
-            refill.want(lane);
-          }
-        }
-        case PARKED, WAITING -> {
-          if (lane.isOpen()) {
-            refill.expectBacklog(lane);
-          } else {
-            wait.keepStored(lane, message);
-            probe.somethingToTry(lane);
-          }
-        }
-      }
-    }
   }
 }

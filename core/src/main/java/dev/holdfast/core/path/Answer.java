@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Written.Receipt;
@@ -16,7 +17,11 @@ public sealed interface Answer {
 
   record Subscribed(Subscription subscription, Endpoint endpoint) implements Answer {}
 
+  record Updated(Subscription subscription, Endpoint endpoint) implements Answer {}
+
   record Unsubscribed() implements Answer {}
+
+  record ReplayIs(Replay replay) implements Answer {}
 
   record EndpointIs(Endpoint endpoint, Unfinished unfinished) implements Answer {}
 

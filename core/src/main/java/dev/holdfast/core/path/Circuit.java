@@ -18,14 +18,23 @@ final class Circuit {
   private final Park park;
   private final Probe probe;
   private final Refill refill;
+  private final Announce announce;
 
-  Circuit(Limits limits, Commit commit, Dispatch dispatch, Park park, Probe probe, Refill refill) {
+  Circuit(
+      Limits limits,
+      Commit commit,
+      Dispatch dispatch,
+      Park park,
+      Probe probe,
+      Refill refill,
+      Announce announce) {
     this.limits = limits;
     this.commit = commit;
     this.dispatch = dispatch;
     this.park = park;
     this.probe = probe;
     this.refill = refill;
+    this.announce = announce;
   }
 
   /**
@@ -43,7 +52,8 @@ final class Circuit {
       probe.arm(lane);
       return;
     }
-    commit.add(Entry.of(new Write.ChangeState(lane.endpoint), lane, replyTo));
+    Write change = new Write.ChangeState(lane.endpoint, announce.state(lane.endpoint, turn));
+    commit.add(Entry.of(change, lane, replyTo));
     turn.effect(new Effect.StateChanged(lane.endpoint, before));
     if (health.isEnabled()) {
       recover(lane);

@@ -6,6 +6,7 @@ import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.path.Match.Standing;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import java.util.ArrayDeque;
@@ -209,9 +210,10 @@ final class Dispatch {
   private void take(Held held, Turn now) {
     Lane lane = held.lane;
     refill.want(lane);
-    if (match.get(held.message.subscription()) == null) {
+    Standing standing = standing(held);
+    if (standing != Standing.FITS) {
       free(held);
-      park.dropUnsubscribed(held, now);
+      park.align(held, standing, now);
       ready(lane);
       return;
     }
@@ -230,6 +232,12 @@ final class Dispatch {
     } else {
       startWithEvents(lane, now);
     }
+  }
+
+  /** How a message stands to its subscription; one that is tried by hand is not held back. */
+  private Standing standing(Held held) {
+    Standing standing = match.standing(held.message);
+    return standing == Standing.HELD_BACK && held.urgent && !held.probe ? Standing.FITS : standing;
   }
 
   private void occupy(Held held, int direction) {
@@ -332,12 +340,13 @@ final class Dispatch {
   private void start(Held held, Event event, Turn now) {
     Lane lane = held.lane;
     Subscription subscription = match.get(held.message.subscription());
-    if (stopped || !mayStart(held) || subscription == null) {
+    Standing standing = standing(held);
+    if (stopped || !mayStart(held) || subscription == null || standing != Standing.FITS) {
       ended(held);
       if (stopped) {
         lanes.letGo(held);
-      } else if (subscription == null) {
-        park.dropUnsubscribed(held, now);
+      } else if (standing != Standing.FITS) {
+        park.align(held, standing, now);
       } else {
         park.putBack(held, now);
       }

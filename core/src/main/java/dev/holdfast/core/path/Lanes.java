@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Every endpoint's lane, and every message that is held in memory. */
 final class Lanes {
-  private static final Unfinished NOTHING = new Unfinished(0, 0, 0);
-
   private final int laneInFlight;
   private final Loads loads;
   private final BodyCache bodies;
@@ -33,7 +31,7 @@ final class Lanes {
   }
 
   Lane add(Endpoint endpoint, boolean stored, @Nullable Unfinished known) {
-    Unfinished counts = known == null ? NOTHING : known;
+    Unfinished counts = known == null ? Unfinished.NOTHING : known;
     Lane lane = new Lane(endpoint, stored, counts, Pace.full(laneInFlight));
     byEndpoint.put(endpoint.id(), lane);
     byUrl.computeIfAbsent(endpoint.tenant(), _ -> new HashMap<>()).put(endpoint.url(), lane);

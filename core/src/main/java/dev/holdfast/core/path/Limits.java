@@ -22,6 +22,9 @@ import java.time.Duration;
  * @param horizon how far ahead due messages are loaded
  * @param loads reads from the store under way at once
  * @param sweep messages parked or dropped at once because something happened to all of them
+ * @param matchesAtOnce messages of one event that are made in one commit; more are made in steps
+ * @param spreading messages that wait to be made in steps; beyond it events that need them are
+ *     refused
  * @param retryStoreAfter how long to wait after the store failed
  */
 public record Limits(
@@ -41,6 +44,8 @@ public record Limits(
     Duration horizon,
     int loads,
     int sweep,
+    int matchesAtOnce,
+    int spreading,
     Duration retryStoreAfter) {
 
   /** Limits for a process with this much heap: an eighth of it for each kind of event bytes. */
@@ -63,6 +68,8 @@ public record Limits(
         Duration.ofSeconds(30),
         8,
         1_000,
+        1_000,
+        1_000_000,
         Duration.ofSeconds(1));
   }
 }

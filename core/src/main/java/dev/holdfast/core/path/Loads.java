@@ -31,7 +31,12 @@ final class Loads {
   private final LinkedHashMap<Long, Long> written = new LinkedHashMap<>();
 
   private long started;
-  private long unlandedFrom = Long.MAX_VALUE;
+
+  /** The first ids of what is being written, as they were given out. */
+  private final Deque<Long> unlanded = new ArrayDeque<>();
+
+  private long makingFrom = Long.MAX_VALUE;
+  private long makingThrough = Long.MIN_VALUE;
 
   Loads(int most, Duration retryAfter) {
     this.most = most;
@@ -69,9 +74,35 @@ final class Loads {
     }
   }
 
-  /** From which id on messages are not known to be on disk. */
-  void unlandedFrom(long id) {
-    unlandedFrom = id;
+  /** Messages with this id and the following ones are being written, with ids of now. */
+  void unlanded(Long firstId) {
+    unlanded.add(firstId);
+  }
+
+  /** What was being written with this id is on disk, or is not going to be. */
+  void landed(Long firstId) {
+    unlanded.removeFirstOccurrence(firstId);
+  }
+
+  /** Messages with these ids, which were given out before, are being written. */
+  void making(long from, long through) {
+    makingFrom = from;
+    makingThrough = through;
+  }
+
+  void madeAll() {
+    making(Long.MAX_VALUE, Long.MIN_VALUE);
+  }
+
+  /** Whether everything is on disk that was given an id up to this one. */
+  boolean isAllLanded(long upTo) {
+    return makingFrom == Long.MAX_VALUE && (unlanded.isEmpty() || unlanded.getFirst() > upTo);
+  }
+
+  private boolean isUnlanded(long message) {
+    Long first = unlanded.peekFirst();
+    return (first != null && message >= first)
+        || (message >= makingFrom && message <= makingThrough);
   }
 
   /**
@@ -79,7 +110,7 @@ final class Loads {
    * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
-    if (message >= unlandedFrom) {
+    if (isUnlanded(message)) {
       return true;
     }
     Long lastStarted = written.get(message);

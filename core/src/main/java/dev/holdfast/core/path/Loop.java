@@ -50,6 +50,10 @@ public final class Loop implements View {
   private final Accept accept;
   private final Settle settle;
   private final Subscriptions subscriptions;
+  private final Align align;
+  private final Spread spread;
+  private final HandOver handOver;
+  private final Replays replays;
   private final RetryByHand byHand;
   private boolean stopping;
 
@@ -70,19 +74,23 @@ public final class Loop implements View {
     match = new Match();
     commit = new Commit(limits);
     wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
-    park = new Park(schedule, commit, wait, bodies);
+    Make make = new Make(limits, schedule, ids, match, lanes);
+    spread = new Spread(limits, match, make, commit, loads);
+    Announce announce = new Announce(limits, match, make, spread, loads);
+    park = new Park(schedule, commit, wait, bodies, match, announce);
     refill = new Refill(limits, recovery, lanes, loads);
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
-    circuit = new Circuit(limits, commit, dispatch, park, probe, refill);
-    accept =
-        new Accept(
-            schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
+    circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
+    handOver = new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park);
+    accept = new Accept(limits, make, commit, loads, spread, handOver);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
-            probe);
-    subscriptions = new Subscriptions(limits, ids, match, lanes, loads, commit, wait, park);
+            probe, handOver, announce, park);
+    align = new Align(limits, ids, match, lanes, loads, commit, wait, park);
+    subscriptions = new Subscriptions(ids, match, lanes, commit, align);
+    replays = new Replays(limits, schedule, ids, match, lanes, loads, commit);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
   }
@@ -92,7 +100,10 @@ public final class Loop implements View {
       lanes.add(endpoint, true, snapshot.unfinished().get(endpoint.id()));
     }
     snapshot.subscriptions().forEach(match::add);
-    snapshot.ended().forEach(subscriptions::resume);
+    snapshot.subscriptions().forEach(align::resume);
+    snapshot.ended().forEach(align::resumeEnded);
+    spread.add(snapshot.fanOuts());
+    snapshot.replays().forEach(replays::resume);
     lanes.all().forEach(circuit::resume);
   }
 
@@ -109,7 +120,9 @@ public final class Loop implements View {
         arrive(held, turn);
       }
       probe.run(turn);
-      subscriptions.run(turn);
+      align.run(turn);
+      spread.run(turn);
+      replays.run(turn);
       refill.run(turn);
     }
     dispatch.run(turn);
@@ -127,6 +140,10 @@ public final class Loop implements View {
       case Input.BacklogLoaded loaded -> {
         backlogLoaded(loaded.load(), loaded.backlog(), turn);
         loads.forget(loaded.load());
+      }
+      case Input.OriginalsLoaded loaded -> {
+        loads.forget(loaded.load());
+        replays.loaded(loaded.load(), loaded.found(), turn);
       }
       case Input.EventsLoaded loaded -> {
         loads.forget(loaded.load());
@@ -148,9 +165,12 @@ public final class Loop implements View {
     switch (request) {
       case Request.Submit submit -> accept.submit(submit, replyTo, turn);
       case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
+      case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
       case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
+      case Request.Replay replay -> replays.start(replay, replyTo, turn);
+      case Request.CancelReplay cancel -> replays.cancel(cancel, replyTo, turn);
     }
   }
 
@@ -177,8 +197,9 @@ public final class Loop implements View {
   /** The slot of a waiting message has come, or the deadline of a parked one. */
   private void arrive(Held held, Turn turn) {
     Lane lane = held.lane;
-    if (match.get(held.message.subscription()) == null) {
-      park.dropUnsubscribed(held, turn);
+    Match.Standing standing = match.standing(held.message);
+    if (standing != Match.Standing.FITS || match.isHeldBackInVain(held.message)) {
+      park.align(held, standing, turn);
     } else if (!(schedule.whenDue(held.message, lane.health(), turn.now())
         instanceof Arrival.Try)) {
       park.park(held, turn);
@@ -194,14 +215,31 @@ public final class Loop implements View {
       switch (entry.write()) {
         case Write.Accept write -> accept.committed(write, results.next(), asker(entry), turn);
         case Write.Deliver _ -> settle.finished(held(entry), true);
-        case Write.Drop _ -> settle.finished(held(entry), false);
+        case Write.Drop write -> {
+          settle.finished(held(entry), false);
+          announced(write.announced(), turn);
+        }
         case Write.Retry _ -> settle.unfinished(held(entry), turn);
         case Write.Park _ -> settle.unfinished(held(entry), turn);
+        case Write.Move _ -> settle.moved(held(entry), turn);
+        case Write.Spread write -> {
+          spread.made(write.step());
+          handOver.made(write.messages(), turn);
+        }
+        case Write.Progress write -> {
+          replays.written(write, entry.replyTo(), turn);
+          for (Write.Remade remade : write.made()) {
+            handOver.made(List.of(remade.message()), turn);
+          }
+        }
         case Write.Subscribe write ->
             subscriptions.subscribed(write.subscription(), lane(entry), asker(entry), turn);
+        case Write.Update write ->
+            subscriptions.updated(write.subscription(), lane(entry), entry.replyTo(), turn);
         case Write.Unsubscribe write ->
             subscriptions.unsubscribed(write.subscription(), asker(entry), turn);
-        case Write.ChangeState _ -> {
+        case Write.ChangeState write -> {
+          announced(write.announced(), turn);
           if (entry.replyTo() != null) {
             Lane lane = lane(entry);
             turn.reply(
@@ -210,6 +248,19 @@ public final class Loop implements View {
         }
         case Write.Forget _ -> {}
       }
+    }
+  }
+
+  private void announced(Write.@Nullable AcceptedEvent event, Turn turn) {
+    if (event != null) {
+      loads.landed(event.event().id());
+      handOver.accepted(event, turn);
+    }
+  }
+
+  private void notAnnounced(Write.@Nullable AcceptedEvent event) {
+    if (event != null) {
+      loads.landed(event.event().id());
     }
   }
 
@@ -224,11 +275,24 @@ public final class Loop implements View {
       }
       switch (entry.write()) {
         case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
+        case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
-        case Write.Deliver _, Write.Drop _, Write.Retry _, Write.Park _ ->
+        case Write.Deliver _, Write.Retry _, Write.Park _ ->
             wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
+        case Write.Drop write -> {
+          notAnnounced(write.announced());
+          wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
+        }
+        case Write.Move _ -> {
+          Held held = held(entry);
+          held.message = held.message.at(held.lane.endpoint.id());
+          wait.keepUntil(held, turn.now().plus(schedule.unit()));
+        }
+        case Write.Spread write -> spread.notMade(write.step(), turn);
+        case Write.Progress write -> replays.notWritten(write, entry.replyTo(), turn);
         case Write.Accept write -> accept.notCommitted(write);
-        case Write.ChangeState _, Write.Forget _ -> {}
+        case Write.ChangeState write -> notAnnounced(write.announced());
+        case Write.Forget _ -> {}
       }
     }
   }
@@ -239,9 +303,9 @@ public final class Loop implements View {
       case Load.Due due -> wait.loaded(due, messages, number);
       case Load.Pending pending -> pendingLoaded(pending, messages, number, turn);
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
-      case Load.OfSubscription of -> subscriptions.loaded(of, messages, number, turn);
+      case Load.OfSubscription of -> align.loaded(of, messages, number, turn);
       case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
-      case Load.Backlog _, Load.Events _ ->
+      case Load.Backlog _, Load.Events _, Load.Originals _ ->
           throw new IllegalStateException("such a load has an answer of its own: " + load);
     }
     loads.forget(load);
@@ -297,7 +361,9 @@ public final class Loop implements View {
               probe.nextWake(),
               commit.nextWake(),
               loads.nextWake(),
-              subscriptions.nextWake()
+              align.nextWake(),
+              spread.nextWake(),
+              replays.nextWake()
             }) {
       if (at != null && (next == null || at.isBefore(next))) {
         next = at;
@@ -360,7 +426,7 @@ public final class Loop implements View {
     return new Gauges(
         lanes.tally().pending(),
         lanes.tally().waiting(),
-        lanes.tally().parked(),
+        lanes.tally().parked() + lanes.tally().paused(),
         dispatch.inFlight(),
         lanes.heldCount(),
         wait.size(),
@@ -372,8 +438,8 @@ public final class Loop implements View {
         disabled,
         frozen,
         match.size(),
-        accept.events,
-        accept.messages,
+        handOver.events,
+        handOver.messages,
         settle.delivered,
         settle.dropped,
         settle.succeeded,

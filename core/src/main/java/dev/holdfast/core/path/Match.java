@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -15,6 +16,7 @@ final class Match {
   private final SubscriptionIndex index = new SubscriptionIndex();
   private final Map<Long, Subscription> active = new HashMap<>();
   private final Set<Long> leaving = new HashSet<>();
+  private final Map<Long, Subscription> changing = new HashMap<>();
   private final Map<String, NavigableMap<Long, Subscription>> byTenant = new HashMap<>();
 
   void add(Subscription subscription) {
@@ -25,10 +27,71 @@ final class Match {
         .put(subscription.id(), subscription);
   }
 
+  /** A subscription as it is, or will be when what is being written of it is on disk. */
+  @Nullable Subscription latest(long id) {
+    return leaving.contains(id) ? null : changing.getOrDefault(id, active.get(id));
+  }
+
+  /** A subscription is being written as it is to be. */
+  void changing(Subscription subscription) {
+    changing.put(subscription.id(), subscription);
+  }
+
+  /** What was being written of a subscription is on disk, or is not going to be. */
+  void changed(Subscription subscription) {
+    changing.remove(subscription.id(), subscription);
+  }
+
+  /** Replaces a subscription by what it is from now on. */
+  void replace(Subscription subscription) {
+    Subscription before = active.get(subscription.id());
+    if (before == null) {
+      return;
+    }
+    active.put(subscription.id(), subscription);
+    subscriptionsOf(subscription.tenant()).put(subscription.id(), subscription);
+    if (!leaving.contains(subscription.id())) {
+      index.remove(before);
+      index.add(subscription);
+    }
+  }
+
+  /** How a message stands to what its subscription says now. */
+  enum Standing {
+    FITS,
+    /** Its subscription has ended. */
+    UNSUBSCRIBED,
+    /** Its subscription has another endpoint. */
+    ELSEWHERE,
+    /** Its subscription is paused. */
+    HELD_BACK
+  }
+
+  Standing standing(Message message) {
+    Subscription subscription = active.get(message.subscription());
+    if (subscription == null) {
+      return Standing.UNSUBSCRIBED;
+    }
+    if (subscription.endpoint() != message.endpoint()) {
+      return Standing.ELSEWHERE;
+    }
+    return subscription.paused() ? Standing.HELD_BACK : Standing.FITS;
+  }
+
+  /** Whether a message is paused though its subscription no longer is. */
+  boolean isHeldBackInVain(Message message) {
+    return message.status() == Message.Status.PAUSED && standing(message) == Standing.FITS;
+  }
+
+  boolean isPaused(long subscription) {
+    Subscription found = active.get(subscription);
+    return found != null && found.paused();
+  }
+
   /** Gives a subscription no more events: somebody has asked for its end. */
   void leave(Subscription subscription) {
     if (leaving.add(subscription.id())) {
-      index.remove(subscription);
+      index.remove(active.getOrDefault(subscription.id(), subscription));
     }
   }
 
@@ -39,7 +102,7 @@ final class Match {
   /** Gives a subscription events again: its end could not be recorded. */
   void stay(Subscription subscription) {
     if (leaving.remove(subscription.id())) {
-      index.add(subscription);
+      index.add(active.getOrDefault(subscription.id(), subscription));
     }
   }
 

@@ -1,10 +1,15 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.path.Match.Standing;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.rules.Arrival;
 import dev.holdfast.core.rules.RetrySchedule;
+import java.util.Objects;
 
 /**
  * Off the path: messages whose time has come while their endpoint takes no deliveries, and messages
@@ -15,12 +20,22 @@ final class Park {
   private final Commit commit;
   private final Wait wait;
   private final BodyCache bodies;
+  private final Match match;
+  private final Announce announce;
 
-  Park(RetrySchedule schedule, Commit commit, Wait wait, BodyCache bodies) {
+  Park(
+      RetrySchedule schedule,
+      Commit commit,
+      Wait wait,
+      BodyCache bodies,
+      Match match,
+      Announce announce) {
     this.schedule = schedule;
     this.commit = commit;
     this.wait = wait;
     this.bodies = bodies;
+    this.match = match;
+    this.announce = announce;
   }
 
   /** Parks a message of a closed lane whose time has come, or gives it up if that has passed. */
@@ -36,12 +51,51 @@ final class Park {
     }
   }
 
-  void dropUnsubscribed(Held held, Turn turn) {
-    drop(held, DropReason.UNSUBSCRIBED, turn);
+  /** Does with a message what its subscription, which has changed, wants done. */
+  void align(Held held, Standing standing, Turn turn) {
+    switch (standing) {
+      case UNSUBSCRIBED -> drop(held, DropReason.UNSUBSCRIBED, turn);
+      case ELSEWHERE -> move(held);
+      case HELD_BACK -> holdBack(held, turn);
+      case FITS -> {
+        held.message = schedule.released(held.message);
+        write(new Write.Move(held.message), held);
+      }
+    }
+  }
+
+  private void move(Held held) {
+    Subscription subscription =
+        Objects.requireNonNull(match.get(held.message.subscription()), "it has another endpoint");
+    boolean staysPaused = subscription.paused() && held.message.status() == Status.PAUSED;
+    Message message = staysPaused ? held.message : schedule.released(held.message);
+    held.message = message.at(subscription.endpoint());
+    write(new Write.Move(held.message), held);
+  }
+
+  private void holdBack(Held held, Turn turn) {
+    switch (schedule.whenPaused(held.message, turn.now())) {
+      case Arrival.Park paused -> {
+        held.message = paused.message();
+        write(new Write.Park(paused.message()), held);
+      }
+      case Arrival.Expire _ -> drop(held, DropReason.EXPIRED, turn);
+      case Arrival.Try _ ->
+          throw new IllegalStateException("it is held back: " + held.message.id());
+    }
   }
 
   private void drop(Held held, DropReason reason, Turn turn) {
-    write(new Write.Drop(held.message, reason, null, turn.now()), held);
+    Message message = held.message;
+    String tenant = held.lane.endpoint.tenant();
+    write(
+        new Write.Drop(
+            message,
+            reason,
+            null,
+            turn.now(),
+            announce.dropped(message, tenant, reason, message.attempts(), turn)),
+        held);
   }
 
   private void write(Write write, Held held) {
@@ -67,7 +121,7 @@ final class Park {
     bodies.letGo(held);
     switch (held.message.status()) {
       case PENDING -> park(held, turn);
-      case PARKED -> wait.keep(held);
+      case PARKED, PAUSED -> wait.keep(held);
       case WAITING -> {
         if (wait.slotHasCome(held, turn)) {
           park(held, turn);

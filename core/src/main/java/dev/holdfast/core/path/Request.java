@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.TypePattern;
 import java.time.Instant;
 import java.util.List;
@@ -21,6 +22,23 @@ public sealed interface Request {
   record Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject)
       implements Request {}
 
+  /** Change a subscription. Answered by Updated, NotFound or Refused. */
+  record Update(String tenant, long subscription, Patch patch) implements Request {}
+
+  /**
+   * What is to be changed of a subscription; what is absent stays.
+   *
+   * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
+   */
+  record Patch(
+      @Nullable String url,
+      @Nullable List<TypePattern> types,
+      @Nullable NewSubject subject,
+      @Nullable Boolean paused) {}
+
+  /** The subject that a subscription is to have; any when absent. */
+  record NewSubject(@Nullable String text) {}
+
   /** End a subscription. Answered by Unsubscribed, NotFound or Refused. */
   record Unsubscribe(String tenant, long subscription) implements Request {}
 
@@ -29,6 +47,12 @@ public sealed interface Request {
 
   /** Try a message now. Answered by RetryStarted, NotRetryable, NotFound or Refused. */
   record RetryNow(String tenant, long message) implements Request {}
+
+  /** Replay finished messages. Answered by ReplayIs, NotFound or Refused. */
+  record Replay(String tenant, Selection selection) implements Request {}
+
+  /** End a replay. Answered by ReplayIs, NotFound if it is not under way, or Refused. */
+  record CancelReplay(String tenant, long replay) implements Request {}
 
   /** What an operator can do to an endpoint. */
   enum Operation {

@@ -29,6 +29,9 @@ final class Settle {
   private final Wait wait;
   private final Refill refill;
   private final Probe probe;
+  private final HandOver handOver;
+  private final Announce announce;
+  private final Park park;
 
   long succeeded;
   long failed;
@@ -46,7 +49,10 @@ final class Settle {
       Circuit circuit,
       Wait wait,
       Refill refill,
-      Probe probe) {
+      Probe probe,
+      HandOver handOver,
+      Announce announce,
+      Park park) {
     this.schedule = schedule;
     this.health = health;
     this.recovery = recovery;
@@ -58,6 +64,9 @@ final class Settle {
     this.wait = wait;
     this.refill = refill;
     this.probe = probe;
+    this.handOver = handOver;
+    this.announce = announce;
+    this.park = park;
   }
 
   void attemptEnded(Delivery delivery, Outcome outcome, long durationMillis, Turn turn) {
@@ -92,7 +101,17 @@ final class Settle {
         switch (verdict) {
           case Verdict.Delivered _ -> new Write.Deliver(held.message, attempt, turn.now());
           case Verdict.Drop drop ->
-              new Write.Drop(held.message, drop.reason(), attempt, turn.now());
+              new Write.Drop(
+                  held.message,
+                  drop.reason(),
+                  attempt,
+                  turn.now(),
+                  announce.dropped(
+                      held.message,
+                      held.lane.endpoint.tenant(),
+                      drop.reason(),
+                      attempt.number(),
+                      turn));
           case Verdict.Wait next -> {
             held.message = next.message();
             yield new Write.Retry(next.message(), attempt);
@@ -130,11 +149,27 @@ final class Settle {
     refill.want(lane);
   }
 
+  /** The message waits again, or is for another endpoint, on disk. */
+  void moved(Held held, Turn turn) {
+    Message message = held.message;
+    Lane lane = held.lane;
+    if (message.endpoint() == lane.endpoint.id()) {
+      unfinished(held, turn);
+      return;
+    }
+    lanes.finished(held);
+    probe.somethingToTry(lane);
+    refill.want(lane);
+    handOver.moved(message, turn);
+  }
+
   /** The message waits or is parked, on disk: it goes where its time will find it. */
   void unfinished(Held held, Turn turn) {
     Lane lane = held.lane;
     lanes.stored(held);
-    if (lane.isOpen() && recovery.isDue(held.message, lane.health(), turn.now())) {
+    if (match.isHeldBackInVain(held.message)) {
+      park.align(held, Match.Standing.FITS, turn);
+    } else if (lane.isOpen() && recovery.isDue(held.message, lane.health(), turn.now())) {
       dispatch.offerRetry(held);
     } else {
       wait.keep(held);

@@ -3,68 +3,32 @@ package dev.holdfast.core.path;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
-import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
-import dev.holdfast.core.path.Held.Place;
-import dev.holdfast.core.port.Load;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.port.Write;
-import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Subscriptions come and go. The unfinished messages of one that has ended are dropped: those in
- * memory when they are met, those in the store a limited number at a time.
- */
+/** Subscriptions come, change and go; {@link Align} sees to the messages that they have. */
 final class Subscriptions {
-  private final Limits limits;
   private final IdSource ids;
   private final Match match;
   private final Lanes lanes;
-  private final Loads loads;
   private final Commit commit;
-  private final Wait wait;
-  private final Park park;
+  private final Align align;
 
-  /** Ended subscriptions that may have unfinished messages, by their id. */
-  private final Map<Long, Subscription> ended = new HashMap<>();
-
-  private final Deque<Subscription> toSweep = new ArrayDeque<>();
-  private final Deque<Subscription> toSweepLater = new ArrayDeque<>();
-  private @Nullable Instant sweepLaterAt;
-
-  Subscriptions(
-      Limits limits,
-      IdSource ids,
-      Match match,
-      Lanes lanes,
-      Loads loads,
-      Commit commit,
-      Wait wait,
-      Park park) {
-    this.limits = limits;
+  Subscriptions(IdSource ids, Match match, Lanes lanes, Commit commit, Align align) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
-    this.loads = loads;
     this.commit = commit;
-    this.wait = wait;
-    this.park = park;
+    this.align = align;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
-    Lane lane = lanes.withUrl(request.tenant(), request.url());
-    if (lane == null) {
-      Endpoint endpoint =
-          new Endpoint(
-              ids.next(turn.now()), request.tenant(), request.url(), Health.created(turn.now()));
-      lane = lanes.add(endpoint, false, null);
-    }
+    Lane lane = lane(request.tenant(), request.url(), turn);
     Subscription subscription =
         new Subscription(
             ids.next(turn.now()),
@@ -76,6 +40,16 @@ final class Subscriptions {
     commit.add(
         Commit.Entry.of(
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint), lane, replyTo));
+  }
+
+  /** The lane of a URL, which is made when there is none. */
+  private Lane lane(String tenant, String url, Turn turn) {
+    Lane lane = lanes.withUrl(tenant, url);
+    if (lane != null) {
+      return lane;
+    }
+    Endpoint endpoint = new Endpoint(ids.next(turn.now()), tenant, url, Health.created(turn.now()));
+    return lanes.add(endpoint, false, null);
   }
 
   void subscribed(Subscription subscription, Lane lane, Consumer<Answer> replyTo, Turn turn) {
@@ -91,11 +65,66 @@ final class Subscriptions {
     }
   }
 
+  void update(Request.Update request, Consumer<Answer> replyTo, Turn turn) {
+    Subscription before = match.latest(request.subscription());
+    if (before == null || !before.tenant().equals(request.tenant())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    Patch patch = request.patch();
+    Lane lane =
+        patch.url() == null
+            ? lanes.of(before.endpoint())
+            : lane(request.tenant(), patch.url(), turn);
+    Subscription after = patched(before, patch, lane.endpoint.id());
+    match.changing(after);
+    commit.add(
+        Commit.Entry.of(
+            new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo));
+  }
+
+  private static Subscription patched(Subscription before, Patch patch, long endpoint) {
+    boolean paused = patch.paused() == null ? before.paused() : patch.paused();
+    Set<Long> unsettled = new TreeSet<>(before.unsettled());
+    if (paused != before.paused()) {
+      unsettled.add(endpoint);
+    }
+    if (endpoint != before.endpoint()) {
+      unsettled.add(before.endpoint());
+    }
+    return new Subscription(
+        before.id(),
+        before.tenant(),
+        endpoint,
+        patch.types() == null ? before.types() : patch.types(),
+        patch.subject() == null ? before.subject() : patch.subject().text(),
+        before.createdAt(),
+        paused,
+        unsettled);
+  }
+
+  void updated(
+      Subscription subscription, Lane lane, @Nullable Consumer<Answer> replyTo, Turn turn) {
+    lane.stored = true;
+    match.changed(subscription);
+    match.replace(subscription);
+    if (replyTo != null) {
+      align.changed(subscription, turn);
+      turn.reply(replyTo, new Answer.Updated(subscription, lane.endpoint));
+    }
+  }
+
+  /** A change of a subscription could not be written. */
+  void notUpdated(Subscription subscription, Lane lane) {
+    match.changed(subscription);
+    if (!lane.stored) {
+      lanes.remove(lane);
+    }
+  }
+
   void unsubscribe(Request.Unsubscribe request, Consumer<Answer> replyTo, Turn turn) {
-    Subscription subscription = match.get(request.subscription());
-    if (subscription == null
-        || !subscription.tenant().equals(request.tenant())
-        || match.isLeaving(subscription)) {
+    Subscription subscription = match.latest(request.subscription());
+    if (subscription == null || !subscription.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
@@ -109,77 +138,12 @@ final class Subscriptions {
 
   void unsubscribed(Subscription subscription, Consumer<Answer> replyTo, Turn turn) {
     match.remove(subscription);
-    resume(subscription);
+    align.ended(subscription, turn);
     turn.reply(replyTo, new Answer.Unsubscribed());
   }
 
   /** A subscription's end could not be written: it goes on. */
   void notUnsubscribed(Subscription subscription) {
     match.stay(subscription);
-  }
-
-  /** Goes on dropping the messages of an ended subscription. */
-  void resume(Subscription subscription) {
-    ended.put(subscription.id(), subscription);
-    toSweep.add(subscription);
-  }
-
-  void run(Turn turn) {
-    if (sweepLaterAt != null && !turn.now().isBefore(sweepLaterAt)) {
-      sweepLaterAt = null;
-      toSweep.addAll(toSweepLater);
-      toSweepLater.clear();
-    }
-    while (loads.hasRoom() && !toSweep.isEmpty()) {
-      Subscription subscription = toSweep.remove();
-      loads.start(
-          new Load.OfSubscription(subscription.endpoint(), subscription.id(), limits.sweep()),
-          turn);
-    }
-  }
-
-  /** Unfinished messages of an ended subscription have been read: they are dropped. */
-  void loaded(Load.OfSubscription load, List<Message> messages, long number, Turn turn) {
-    Subscription subscription = ended.get(load.subscription());
-    if (subscription == null) {
-      return;
-    }
-    if (messages.isEmpty()) {
-      ended.remove(subscription.id());
-      commit.add(
-          Commit.Entry.of(
-              new Write.Forget(subscription.id()), lanes.of(subscription.endpoint()), null));
-      return;
-    }
-    for (Message message : messages) {
-      if (!loads.isOutOfTime(message.id(), number)) {
-        drop(message, turn);
-      }
-    }
-    toSweepLater.add(subscription);
-    if (sweepLaterAt == null) {
-      sweepLaterAt = turn.now().plus(limits.retryStoreAfter());
-    }
-  }
-
-  private void drop(Message message, Turn turn) {
-    Held held = lanes.held(message.id());
-    if (held == null) {
-      park.dropUnsubscribed(lanes.hold(lanes.of(message.endpoint()), message, Place.WRITING), turn);
-      return;
-    }
-    switch (held.place) {
-      case FIRST -> held.lane.first.remove(held);
-      case RETRY -> held.lane.retry.remove(held);
-      case TIMER -> wait.take(held);
-      case SENDING, WRITING -> {
-        return;
-      }
-    }
-    park.dropUnsubscribed(held, turn);
-  }
-
-  @Nullable Instant nextWake() {
-    return sweepLaterAt;
   }
 }

@@ -8,6 +8,7 @@ final class Tally {
   private int pending;
   private int waiting;
   private int parked;
+  private int paused;
 
   int pending() {
     return pending;
@@ -21,11 +22,16 @@ final class Tally {
     return parked;
   }
 
+  int paused() {
+    return paused;
+  }
+
   void add(Status status, int change) {
     switch (status) {
       case PENDING -> pending += change;
       case WAITING -> waiting += change;
       case PARKED -> parked += change;
+      case PAUSED -> paused += change;
     }
   }
 
@@ -33,9 +39,10 @@ final class Tally {
     pending += unfinished.pending();
     waiting += unfinished.waiting();
     parked += unfinished.parked();
+    paused += unfinished.paused();
   }
 
   Unfinished unfinished() {
-    return new Unfinished(pending, waiting, parked);
+    return new Unfinished(pending, waiting, parked, paused);
   }
 }

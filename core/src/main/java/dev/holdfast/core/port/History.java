@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Replay;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +28,12 @@ public interface History {
 
   /** What an endpoint has gone through, newest first, at most {@code limit}. */
   List<Change> changes(long endpoint, int limit) throws StoreException;
+
+  /** A replay of the tenant. */
+  Optional<Replay> replay(String tenant, long id) throws StoreException;
+
+  /** Replays of a tenant with an id below {@code before}, newest first. */
+  List<Replay> replays(String tenant, long before, int limit) throws StoreException;
 
   /** An event's id: ours, or the caller's. */
   sealed interface EventKey {

@@ -1,7 +1,9 @@
 package dev.holdfast.core.port;
 
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import java.time.Instant;
 import java.util.List;
 
@@ -17,7 +19,9 @@ public sealed interface Load {
 
   record Probe(long endpoint, Instant now) implements Load {}
 
-  record OfSubscription(long endpoint, long subscription, int limit) implements Load {}
+  record OfSubscription(long endpoint, long subscription, Which which, int limit) implements Load {}
+
+  record Originals(Replay replay, int limit) implements Load {}
 
   record Unfinished(long message) implements Load {}
 

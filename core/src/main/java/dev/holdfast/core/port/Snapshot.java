@@ -1,6 +1,9 @@
 package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +13,8 @@ import java.util.Map;
  *
  * @param ended subscriptions that were deleted while messages of theirs were unfinished
  * @param unfinished how many messages of each endpoint are unfinished, for endpoints that have some
+ * @param fanOuts events that were accepted and whose messages are not all made yet
+ * @param replays those that are not at their end
  * @param highestId above every id that was ever given out
  */
 public record Snapshot(
@@ -17,10 +22,33 @@ public record Snapshot(
     List<Subscription> subscriptions,
     List<Subscription> ended,
     Map<Long, Unfinished> unfinished,
+    List<FanOut> fanOuts,
+    List<Replay> replays,
     long highestId) {
 
-  public static final Snapshot EMPTY = new Snapshot(List.of(), List.of(), List.of(), Map.of(), 0);
+  public static final Snapshot EMPTY =
+      new Snapshot(List.of(), List.of(), List.of(), Map.of(), List.of(), List.of(), 0);
 
   /** How many messages of an endpoint are unfinished. */
-  public record Unfinished(int pending, int waiting, int parked) {}
+  public record Unfinished(int pending, int waiting, int parked, int paused) {
+    public static final Unfinished NOTHING = new Unfinished(0, 0, 0, 0);
+
+    /** One message with a status. */
+    public static Unfinished of(Message.Status status, int count) {
+      return switch (status) {
+        case PENDING -> new Unfinished(count, 0, 0, 0);
+        case WAITING -> new Unfinished(0, count, 0, 0);
+        case PARKED -> new Unfinished(0, 0, count, 0);
+        case PAUSED -> new Unfinished(0, 0, 0, count);
+      };
+    }
+
+    public Unfinished plus(Unfinished other) {
+      return new Unfinished(
+          pending + other.pending,
+          waiting + other.waiting,
+          parked + other.parked,
+          paused + other.paused);
+    }
+  }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -43,8 +44,38 @@ public interface Store extends AutoCloseable {
   /** The message that {@link dev.holdfast.core.rules.ProbeChoice} chooses. */
   Optional<Message> probe(long endpoint, Instant now) throws StoreException;
 
-  /** Unfinished messages of a subscription of an endpoint, in no particular order. */
-  List<Message> ofSubscription(long endpoint, long subscription, int limit) throws StoreException;
+  /** Unfinished messages of a subscription at an endpoint, in no particular order. */
+  List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit)
+      throws StoreException;
+
+  /** Which messages of a subscription are asked for. */
+  enum Which {
+    ALL,
+    PAUSED,
+    NOT_PAUSED
+  }
+
+  /**
+   * Finished messages that a replay is of, the oldest first, behind the last that it has looked at.
+   * A replay is of what was finished before it was made. Looks at a limited number of messages.
+   */
+  Originals originals(Replay replay, int limit) throws StoreException;
+
+  /**
+   * Some of the messages that a replay is of.
+   *
+   * @param through the last message that was looked at
+   * @param isEnd whether there are no more
+   */
+  record Originals(List<Original> originals, long through, boolean isEnd) {}
+
+  /**
+   * A finished message.
+   *
+   * @param eventSize the bytes that its event takes in memory
+   * @param replayed whether it was replayed before
+   */
+  record Original(long message, long event, long subscription, int eventSize, boolean replayed) {}
 
   /** A message, if it is unfinished. */
   Optional<Message> unfinished(long message) throws StoreException;

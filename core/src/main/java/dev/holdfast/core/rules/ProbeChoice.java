@@ -22,6 +22,7 @@ public final class ProbeChoice {
   /** A message whose endpoint asked to be left alone is not chosen until then. */
   public static boolean allows(Message message, Instant now) {
     return message.status() != Status.PENDING
+        && message.status() != Status.PAUSED
         && (message.notBefore() == null || !now.isBefore(message.notBefore()));
   }
 }

@@ -23,6 +23,7 @@ public enum Recovery {
   public boolean isDue(Message message, Health health, Instant now) {
     return switch (message.status()) {
       case PENDING, PARKED -> true;
+      case PAUSED -> false;
       case WAITING -> {
         if (message.notBefore() != null && now.isBefore(message.notBefore())) {
           yield false;

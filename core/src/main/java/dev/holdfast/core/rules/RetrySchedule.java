@@ -7,6 +7,7 @@ import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -50,6 +51,9 @@ public record RetrySchedule(Duration unit, int retries) {
    * before its slot, as a probe, in recovery or by hand.
    */
   public boolean isScheduled(Message message, Instant startedAt) {
+    if (message.status() == Status.PAUSED) {
+      return !startedAt.isBefore(nextSlot(message));
+    }
     return message.status() != Status.WAITING
         || message.due() == null
         || !startedAt.isBefore(message.due());
@@ -69,6 +73,9 @@ public record RetrySchedule(Duration unit, int retries) {
     Instant deadline = deadline(base);
     int slot = message.slot();
     Instant due = message.due() != null ? message.due() : now;
+    if (message.status() == Status.PAUSED) {
+      due = nextSlot(message);
+    }
     if (isScheduled(message, startedAt)) {
       if (slot >= retries || !startedAt.isBefore(deadline)) {
         return new Verdict.Drop(DropReason.EXHAUSTED);
@@ -107,20 +114,40 @@ public record RetrySchedule(Duration unit, int retries) {
     if (!now.isBefore(deadline)) {
       return new Arrival.Expire();
     }
-    return new Arrival.Park(
-        new Message(
-            message.id(),
-            message.event(),
-            message.subscription(),
-            message.endpoint(),
-            Status.PARKED,
-            message.attempts(),
-            message.slot(),
-            base,
-            deadline,
-            message.notBefore(),
-            message.lastAttemptAt(),
-            message.size()));
+    return new Arrival.Park(message.as(Status.PARKED, base, deadline));
+  }
+
+  /** Decides about a message whose subscription is paused: it is held back until its deadline. */
+  public Arrival whenPaused(Message message, Instant now) {
+    Instant base = message.base() != null ? message.base() : now;
+    Instant deadline = deadline(base);
+    return now.isBefore(deadline)
+        ? new Arrival.Park(message.as(Status.PAUSED, base, deadline))
+        : new Arrival.Expire();
+  }
+
+  /**
+   * A message that is held back no longer, since its subscription was resumed or has another
+   * endpoint: it waits for its slot, which may have come.
+   */
+  public Message released(Message message) {
+    return message.base() == null || message.status() == Status.WAITING
+        ? message
+        : message.as(Status.WAITING, message.base(), nextSlot(message));
+  }
+
+  /** A message that a replay has made: it is due now, and its slots are counted from now. */
+  public Message replayed(Message message, Instant now) {
+    return message.as(Status.WAITING, now, now);
+  }
+
+  /** When a message that was held back is to be tried. */
+  private Instant nextSlot(Message message) {
+    Instant base = Objects.requireNonNull(message.base());
+    Instant slot = slot(base, message.slot());
+    return message.notBefore() == null
+        ? slot
+        : earlier(later(slot, message.notBefore()), deadline(base));
   }
 
   private static Instant later(Instant one, Instant other) {

@@ -209,7 +209,10 @@ final class Crank {
           new Input.Loaded(load, store.probe(probe.endpoint(), probe.now()).stream().toList());
       case Load.OfSubscription of ->
           new Input.Loaded(
-              load, store.ofSubscription(of.endpoint(), of.subscription(), of.limit()));
+              load, store.ofSubscription(of.endpoint(), of.subscription(), of.which(), of.limit()));
+      case Load.Originals originals ->
+          new Input.OriginalsLoaded(
+              originals, store.originals(originals.replay(), originals.limit()));
       case Load.Unfinished unfinished ->
           new Input.Loaded(load, store.unfinished(unfinished.message()).stream().toList());
     };

@@ -3,10 +3,12 @@ package dev.holdfast.core.path;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Snapshot;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** A store that is plain maps: slow, obvious, and forgets nothing. */
 final class MemoryStore implements Store {
@@ -38,6 +41,16 @@ final class MemoryStore implements Store {
   final Map<Long, Subscription> subscriptions = new TreeMap<>();
   final Map<Long, Subscription> ended = new TreeMap<>();
   final List<Health> changes = new ArrayList<>();
+  final List<FanOut> fanOuts = new ArrayList<>();
+  final Map<Long, Replay> replays = new TreeMap<>();
+
+  /** The messages that were made of others, by the others. */
+  final Map<Long, List<Long>> remade = new TreeMap<>();
+
+  private final Map<Long, Instant> finishedAt = new HashMap<>();
+
+  /** Every message as it was last. */
+  private final Map<Long, Message> messages = new TreeMap<>();
 
   /** How many messages one read of a backlog looks at. */
   int backlogRows = 1_000;
@@ -48,20 +61,15 @@ final class MemoryStore implements Store {
   public Snapshot snapshot() {
     Map<Long, Unfinished> unfinished = new HashMap<>();
     for (Message message : open.values()) {
-      Unfinished before = unfinished.getOrDefault(message.endpoint(), new Unfinished(0, 0, 0));
-      unfinished.put(
-          message.endpoint(),
-          switch (message.status()) {
-            case PENDING -> new Unfinished(before.pending() + 1, before.waiting(), before.parked());
-            case WAITING -> new Unfinished(before.pending(), before.waiting() + 1, before.parked());
-            case PARKED -> new Unfinished(before.pending(), before.waiting(), before.parked() + 1);
-          });
+      unfinished.merge(message.endpoint(), Unfinished.of(message.status(), 1), Unfinished::plus);
     }
     return new Snapshot(
         List.copyOf(endpoints.values()),
         List.copyOf(subscriptions.values()),
         List.copyOf(ended.values()),
         unfinished,
+        List.copyOf(fanOuts),
+        replays.values().stream().filter(replay -> replay.state() == Replay.State.RUNNING).toList(),
         highestId);
   }
 
@@ -71,18 +79,39 @@ final class MemoryStore implements Store {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept));
-        case Write.Deliver deliver -> finish(deliver.message(), deliver.attempt(), "delivered");
+        case Write.Deliver deliver -> {
+          attempt(deliver.attempt());
+          finish(deliver.message(), "delivered", deliver.at());
+        }
         case Write.Drop drop -> {
           if (drop.attempt() != null) {
             attempt(drop.attempt());
           }
-          finish(drop.message(), name(drop.reason()));
+          finish(drop.message(), name(drop.reason()), drop.at());
+          announced(drop.announced());
         }
         case Write.Retry retry -> {
           attempt(retry.attempt());
           replace(retry.message());
         }
         case Write.Park park -> replace(park.message());
+        case Write.Move move -> replace(move.message());
+        case Write.Spread spread -> {
+          if (!fanOuts.remove(spread.step())) {
+            throw new IllegalStateException("not to be made: " + spread.step());
+          }
+          spread.messages().forEach(this::insert);
+        }
+        case Write.Progress progress -> {
+          replays.put(progress.replay().id(), progress.replay());
+          highestId = Math.max(highestId, progress.replay().id());
+          for (Write.Remade made : progress.made()) {
+            insert(made.message());
+            remade
+                .computeIfAbsent(made.original(), _ -> new ArrayList<>())
+                .add(made.message().id());
+          }
+        }
         case Write.Subscribe subscribe -> {
           if (subscribe.newEndpoint() != null) {
             endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
@@ -90,12 +119,23 @@ final class MemoryStore implements Store {
           subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
           highestId = Math.max(highestId, subscribe.subscription().id());
         }
+        case Write.Update update -> {
+          if (update.newEndpoint() != null) {
+            endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
+          }
+          if (subscriptions.put(update.subscription().id(), update.subscription()) == null) {
+            throw new IllegalStateException("not there: " + update.subscription());
+          }
+        }
         case Write.Unsubscribe unsubscribe -> {
           subscriptions.remove(unsubscribe.subscription().id());
           ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
-        case Write.ChangeState change -> changes.add(change.endpoint().health());
+        case Write.ChangeState change -> {
+          changes.add(change.endpoint().health());
+          announced(change.announced());
+        }
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -107,24 +147,39 @@ final class MemoryStore implements Store {
   private AcceptResult accept(Write.Accept accept) {
     List<Receipt> receipts = new ArrayList<>();
     for (Write.AcceptedEvent accepted : accept.events()) {
-      Event event = accepted.event();
-      events.put(event.id(), event);
-      highestId = Math.max(highestId, event.id());
-      for (Message message : accepted.messages()) {
-        open.put(message.id(), message);
-        highestId = Math.max(highestId, message.id());
-      }
-      receipts.add(new Receipt(event.id(), event.publicId(), accepted.messages().size(), false));
+      receipts.add(keep(accepted));
     }
     return new AcceptResult.Kept(receipts);
   }
 
-  private void finish(Message message, Attempt attempt, String how) {
-    attempt(attempt);
-    finish(message, how);
+  private Receipt keep(Write.AcceptedEvent accepted) {
+    Event event = accepted.event();
+    events.put(event.id(), event);
+    highestId = Math.max(highestId, event.id());
+    accepted.messages().forEach(this::insert);
+    for (FanOut step : accepted.later()) {
+      fanOuts.add(step);
+      highestId = Math.max(highestId, step.lastMessage());
+    }
+    return new Receipt(event.id(), event.publicId(), accepted.total(), false);
   }
 
-  private void finish(Message message, String how) {
+  private void announced(Write.@Nullable AcceptedEvent event) {
+    if (event != null) {
+      keep(event);
+    }
+  }
+
+  private void insert(Message message) {
+    if (open.put(message.id(), message) != null || finished.containsKey(message.id())) {
+      throw new IllegalStateException("made twice: " + message);
+    }
+    messages.put(message.id(), message);
+    highestId = Math.max(highestId, message.id());
+  }
+
+  private void finish(Message message, String how, Instant at) {
+    finishedAt.put(message.id(), at);
     if (open.remove(message.id()) == null) {
       throw new IllegalStateException("finished twice: " + message);
     }
@@ -140,6 +195,7 @@ final class MemoryStore implements Store {
   }
 
   private void replace(Message message) {
+    messages.put(message.id(), message);
     if (open.put(message.id(), message) == null) {
       throw new IllegalStateException("not unfinished: " + message);
     }
@@ -183,6 +239,7 @@ final class MemoryStore implements Store {
             message ->
                 message.endpoint() == endpoint
                     && message.status() != Status.PENDING
+                    && message.status() != Status.PAUSED
                     && (message.attempts() > after.attempts()
                         || (message.attempts() == after.attempts() && message.id() > after.id())),
             Recovery.ORDER,
@@ -223,11 +280,50 @@ final class MemoryStore implements Store {
   }
 
   @Override
-  public List<Message> ofSubscription(long endpoint, long subscription, int limit) {
+  public List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit) {
     return select(
-        message -> message.endpoint() == endpoint && message.subscription() == subscription,
+        message ->
+            message.endpoint() == endpoint
+                && message.subscription() == subscription
+                && (which == Which.ALL
+                    || (which == Which.PAUSED) == (message.status() == Status.PAUSED)),
         Comparator.comparingLong(Message::id),
         limit);
+  }
+
+  @Override
+  public Originals originals(Replay replay, int limit) {
+    Replay.Selection selection = replay.selection();
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    for (long id : finished.keySet()) {
+      Message message = messages.get(id);
+      boolean isDelivered = "delivered".equals(finished.get(id));
+      if (id <= replay.through()
+          || message == null
+          || !finishedAt.getOrDefault(id, Instant.MAX).isBefore(replay.createdAt())) {
+        continue;
+      }
+      if (found.size() == limit) {
+        return new Originals(found, through, false);
+      }
+      through = id;
+      if ((selection.endpoint() == null || selection.endpoint() == message.endpoint())
+          && (selection.subscription() == null
+              || selection.subscription() == message.subscription())
+          && selection
+              .endings()
+              .contains(isDelivered ? Replay.Ending.DELIVERED : Replay.Ending.DROPPED)) {
+        found.add(
+            new Original(
+                id,
+                message.event(),
+                message.subscription(),
+                message.size(),
+                remade.containsKey(id)));
+      }
+    }
+    return new Originals(found, through, true);
   }
 
   private List<Message> select(Predicate<Message> which, Comparator<Message> order, int limit) {

@@ -3,13 +3,14 @@ package dev.holdfast.core.path;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Seeds;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.port.Delivery;
-import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.core.rules.Recovery;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -52,6 +54,8 @@ class PathHistoryTest {
         Duration.ofSeconds(random.nextInt(60, 3_600)),
         random.nextInt(1, 5),
         random.nextInt(1, 8),
+        random.nextInt(1, 4),
+        1_000,
         Duration.ofSeconds(1));
   }
 
@@ -61,18 +65,21 @@ class PathHistoryTest {
     crank.store.backlogRows = random.nextInt(1, 20);
     Map<String, Integer> failPercent = new HashMap<>();
     Set<Long> mayRepeat = new HashSet<>();
+    Set<Long> byHand = new HashSet<>();
     crank.receiver =
         delivery -> {
+          checkStanding(crank, delivery, byHand);
           if (random.nextInt(10) == 0) {
             return null;
           }
           return outcome(random, failPercent.getOrDefault(delivery.url(), 0));
         };
     List<Subscription> subscriptions = new ArrayList<>();
-    Set<Long> accepted = new HashSet<>();
+    Map<Long, Integer> accepted = new HashMap<>();
+    int replays = 0;
     int steps = random.nextInt(20, 200);
     for (int i = 0; i < steps; i++) {
-      switch (random.nextInt(16)) {
+      switch (random.nextInt(20)) {
         case 0, 1 -> {
           String url = "http://e" + random.nextInt(4) + ".example/";
           failPercent.put(url, new int[] {0, 10, 80, 100}[random.nextInt(4)]);
@@ -112,7 +119,9 @@ class PathHistoryTest {
         case 4 -> {
           if (!crank.store.open.isEmpty()) {
             List<Long> open = List.copyOf(crank.store.open.keySet());
-            crank.askLater(new Request.RetryNow("default", open.get(random.nextInt(open.size()))));
+            long message = open.get(random.nextInt(open.size()));
+            byHand.add(message);
+            crank.askLater(new Request.RetryNow("default", message));
           }
         }
         case 5 -> {
@@ -139,6 +148,24 @@ class PathHistoryTest {
             crank.pass(
                 Duration.ofMillis(
                     (long) Math.pow(10, 2 + random.nextInt(6)) * random.nextInt(1, 9)));
+        case 11, 12 -> {
+          if (!subscriptions.isEmpty()) {
+            Subscription subscription = subscriptions.get(random.nextInt(subscriptions.size()));
+            crank.askLater(new Request.Update("default", subscription.id(), patch(random)));
+          }
+        }
+        case 13 -> {
+          if (!subscriptions.isEmpty() && replays < 3) {
+            replays++;
+            Subscription subscription = subscriptions.get(random.nextInt(subscriptions.size()));
+            Object answer =
+                last(
+                    crank.askLater(new Request.Replay("default", selection(random, subscription))));
+            if (answer instanceof Answer.ReplayIs is && random.nextInt(4) == 0) {
+              crank.askLater(new Request.CancelReplay("default", is.replay().id()));
+            }
+          }
+        }
         default -> {
           Object answer =
               last(
@@ -146,7 +173,7 @@ class PathHistoryTest {
                       Crank.submit("default", "t" + random.nextInt(2), random.nextInt(1, 12))));
           if (answer instanceof Answer.Accepted given) {
             for (Receipt receipt : given.receipts()) {
-              accepted.add(receipt.event());
+              accepted.put(receipt.event(), receipt.messages());
             }
           }
         }
@@ -160,7 +187,10 @@ class PathHistoryTest {
     crank.receiver = _ -> Crank.OK;
     crank.endAll(Crank.OK);
     for (Subscription subscription : subscriptions) {
-      crank.operate(subscription, Operation.ENABLE);
+      crank.ask(new Request.Update("default", subscription.id(), paused(false)));
+    }
+    for (long endpoint : crank.store.endpoints.keySet()) {
+      crank.ask(new Request.Operate("default", endpoint, Operation.ENABLE));
     }
     crank.pass(Duration.ofHours(50));
     crank.endAll(Crank.OK);
@@ -173,13 +203,67 @@ class PathHistoryTest {
     assertThat(crank.loop.gauges().inFlight()).as("in flight").isZero();
     assertThat(crank.loop.gauges().acceptingBytes()).as("accepting bytes").isZero();
     assertThat(crank.loop.gauges().unwritten()).as("unwritten").isZero();
-    assertThat(crank.store.events.keySet()).containsAll(accepted);
+    assertThat(crank.store.subscriptions.values())
+        .allSatisfy(subscription -> assertThat(subscription.unsettled()).isEmpty());
+    assertThat(crank.store.fanOuts).isEmpty();
+    assertThat(crank.store.replays.values()).allSatisfy(PathHistoryTest::isAtItsEnd);
+    accepted.forEach(
+        (event, messages) ->
+            assertThat(
+                    LongStream.rangeClosed(1, messages)
+                        .filter(n -> crank.store.finished.containsKey(event + n * Id.STRIDE))
+                        .count())
+                .as("messages of event %s", event)
+                .isEqualTo(messages.longValue()));
     crank.taken.forEach(
         (message, times) -> {
           if (times > 1) {
             assertThat(mayRepeat).as("taken twice without a crash in between").contains(message);
           }
         });
+  }
+
+  private static Request.Patch paused(boolean paused) {
+    return new Request.Patch(null, null, null, paused);
+  }
+
+  private static Request.Patch patch(SplittableRandom random) {
+    return switch (random.nextInt(4)) {
+      case 0 -> paused(true);
+      case 1 -> paused(false);
+      case 2 -> new Request.Patch("http://e" + random.nextInt(5) + ".example/", null, null, null);
+      default ->
+          new Request.Patch(null, List.of(new TypePattern("t" + random.nextInt(3))), null, null);
+    };
+  }
+
+  private static Replay.Selection selection(SplittableRandom random, Subscription subscription) {
+    boolean byEndpoint = random.nextBoolean();
+    return new Replay.Selection(
+        byEndpoint ? subscription.endpoint() : null,
+        byEndpoint ? null : subscription.id(),
+        random.nextBoolean()
+            ? Set.of(Replay.Ending.DROPPED)
+            : Set.of(Replay.Ending.DELIVERED, Replay.Ending.DROPPED),
+        null,
+        null,
+        random.nextInt(3) == 0);
+  }
+
+  private static void isAtItsEnd(Replay replay) {
+    assertThat(replay.state()).as("%s", replay).isNotEqualTo(Replay.State.RUNNING);
+    if (replay.state() == Replay.State.DONE) {
+      assertThat(replay.done() + replay.skipped()).as("%s", replay).isEqualTo(replay.total());
+    }
+  }
+
+  /** What is sent is sent to where its subscription says, and not while that is paused. */
+  private static void checkStanding(Crank crank, Delivery delivery, Set<Long> byHand) {
+    Message message = delivery.message();
+    Subscription subscription =
+        crank.loop.subscription("default", message.subscription()).orElseThrow();
+    assertThat(message.endpoint()).isEqualTo(subscription.endpoint());
+    assertThat(subscription.paused() && !byHand.contains(message.id())).as("paused").isFalse();
   }
 
   private static Object last(List<Answer> answers) {
@@ -210,9 +294,12 @@ class PathHistoryTest {
     for (Message message : crank.store.open.values()) {
       stored.add(message.status(), 1);
     }
-    assertThat(
-            new Unfinished((int) gauges.pending(), (int) gauges.waiting(), (int) gauges.parked()))
+    assertThat(List.of(gauges.pending(), gauges.waiting(), gauges.parked()))
         .as("what the loop counts and what the store has")
-        .isEqualTo(stored.unfinished());
+        .isEqualTo(
+            List.of(
+                (long) stored.pending(),
+                (long) stored.waiting(),
+                (long) stored.parked() + stored.paused()));
   }
 }

@@ -46,6 +46,8 @@ class PathTest {
         Duration.ofSeconds(30),
         3,
         4,
+        1_000,
+        10_000,
         Duration.ofSeconds(1));
   }
 

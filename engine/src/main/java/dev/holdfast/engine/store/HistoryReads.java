@@ -4,6 +4,7 @@ import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.Rows.EventHead;
@@ -85,6 +86,16 @@ final class HistoryReads implements History {
   @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return read("reading the changes of an endpoint", c -> changes(c, endpoint, limit));
+  }
+
+  @Override
+  public Optional<Replay> replay(String tenant, long id) throws StoreException {
+    return read("reading a replay", connection -> ReplayReads.replay(connection, tenant, id));
+  }
+
+  @Override
+  public List<Replay> replays(String tenant, long before, int limit) throws StoreException {
+    return read("listing replays", c -> ReplayReads.replays(c, tenant, before, limit));
   }
 
   <T> T read(String doing, Reader.Read<T> read) throws StoreException {
@@ -255,7 +266,7 @@ final class HistoryReads implements History {
         switch (message.status()) {
           case PENDING -> Status.PENDING;
           case WAITING -> Status.WAITING;
-          case PARKED -> Status.PARKED;
+          case PARKED, PAUSED -> Status.PARKED;
         };
     EventHead event = eventOf(message.event(), row, UNFINISHED_EVENT_COLUMN);
     return new Found(

@@ -22,7 +22,7 @@ import java.util.OptionalLong;
 final class Inspection {
   /** What is read as a whole, and {@code open}, which is searched for work. */
   private static final List<String> TABLES =
-      List.of("progress", "open", "endpoints", "subscriptions", "api_keys");
+      List.of("progress", "open", "endpoints", "subscriptions", "api_keys", "fan_outs", "replays");
 
   /**
    * Sums over all unfinished messages, once as the table has them and once as each index does. One

@@ -27,6 +27,9 @@ final class LatestTime {
       case Write.Deliver deliver -> deliver.at();
       case Write.Retry retry -> end(retry.attempt());
       case Write.Park park -> park.message().base();
+      case Write.Move _, Write.Spread _, Write.Update _ -> null;
+      case Write.Progress progress ->
+          progress.made().isEmpty() ? null : progress.made().getLast().message().base();
       case Write.Drop drop -> drop.at();
       case Write.Subscribe subscribe -> subscribe.subscription().createdAt();
       case Write.Unsubscribe unsubscribe -> unsubscribe.at();

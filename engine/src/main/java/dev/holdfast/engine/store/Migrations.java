@@ -19,7 +19,7 @@ final class Migrations {
   /** "Hold" in ASCII: marks a SQLite file as ours. */
   static final int APPLICATION_ID = 0x486f6c64;
 
-  private static final List<String> SCRIPTS = List.of("sqlite-0001.sql");
+  private static final List<String> SCRIPTS = List.of("sqlite-0001.sql", "sqlite-0003.sql");
 
   private Migrations() {}
 

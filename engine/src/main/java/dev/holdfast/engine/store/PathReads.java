@@ -2,9 +2,11 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.rules.Recovery;
 import java.sql.PreparedStatement;
@@ -56,7 +58,7 @@ final class PathReads {
           + " UNION ALL "
           + ofSubscription("status = ?3 AND attempts > ?4")
           + " UNION ALL "
-          + ofSubscription("status > ?3")
+          + ofSubscription("status > ?3 AND status <= ?7")
           + " LIMIT ?6";
 
   static final String UNFINISHED = SELECT + "id = ?";
@@ -71,9 +73,11 @@ final class PathReads {
 
   /**
    * Where the search for messages of a subscription stopped. What was found before that place is
-   * being dropped, so the search goes on from there, not past everybody else's messages again.
+   * being changed, so the search goes on from there, not past everybody else's messages again.
    */
-  private final Map<Long, Place> places = new HashMap<>();
+  private final Map<Search, Place> places = new HashMap<>();
+
+  private record Search(long endpoint, long subscription, Which which) {}
 
   PathReads(Reader reader, StoreLimits limits) {
     this.reader = reader;
@@ -107,7 +111,10 @@ final class PathReads {
 
   /** A place in the index of an endpoint's messages. */
   private record Place(int status, int attempts, long id) {
-    static final Place START = new Place(0, 0, 0);
+    /** Before the first message of that kind; statuses are numbered with the paused one last. */
+    static Place start(Which which) {
+      return new Place(which == Which.PAUSED ? Rows.code(Status.PAUSED) : 0, 0, 0);
+    }
 
     static Place of(Message message) {
       return new Place(Rows.code(message.status()), message.attempts(), message.id());
@@ -210,33 +217,37 @@ final class PathReads {
             }));
   }
 
-  List<Message> ofSubscription(long endpoint, long subscription, int limit) throws StoreException {
-    Place place = places.remove(subscription);
+  List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit)
+      throws StoreException {
+    Search search = new Search(endpoint, subscription, which);
+    Place place = places.remove(search);
     List<Message> found = List.of();
     if (place != null) {
-      found = ofSubscription(endpoint, subscription, place, limit);
+      found = ofSubscription(search, place, limit);
     }
     if (found.size() < limit) {
-      found = ofSubscription(endpoint, subscription, Place.START, limit);
+      found = ofSubscription(search, Place.start(which), limit);
     }
     if (!found.isEmpty() && found.size() == limit && places.size() < MOST_PLACES) {
-      places.put(subscription, Place.of(found.getLast()));
+      places.put(search, Place.of(found.getLast()));
     }
     return found;
   }
 
-  private List<Message> ofSubscription(long endpoint, long subscription, Place place, int limit)
+  private List<Message> ofSubscription(Search search, Place place, int limit)
       throws StoreException {
     return messages(
         "reading messages of a subscription",
         OF_SUBSCRIPTION,
         statement -> {
-          statement.setLong(1, endpoint);
-          statement.setLong(2, subscription);
+          statement.setLong(1, search.endpoint());
+          statement.setLong(2, search.subscription());
           statement.setInt(3, place.status());
           statement.setInt(4, place.attempts());
           statement.setLong(5, place.id());
           statement.setInt(6, limit);
+          statement.setInt(
+              7, Rows.code(search.which() == Which.NOT_PAUSED ? Status.PARKED : Status.PAUSED));
         });
   }
 

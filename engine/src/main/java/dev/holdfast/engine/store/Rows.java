@@ -19,6 +19,8 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -53,12 +55,13 @@ final class Rows {
 
   /** The columns that {@link #subscription} reads, in its order. */
   static final String SUBSCRIPTION_COLUMNS =
-      "id, tenant, endpoint, types, subject, created_at, ended_at, sum";
+      "id, tenant, endpoint, types, subject, created_at, ended_at, sum, paused, unsettled";
 
   /** The columns that {@link #change} reads, in its order. */
   static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
 
   private static final String TYPE_SEPARATOR = "\n";
+  private static final String ID_SEPARATOR = " ";
   private static final int NO_STATUS = -1;
   private static final byte[] NO_BYTES = new byte[0];
 
@@ -105,6 +108,7 @@ final class Rows {
       case PENDING -> 0;
       case WAITING -> 1;
       case PARKED -> 2;
+      case PAUSED -> 3;
     };
   }
 
@@ -113,6 +117,7 @@ final class Rows {
       case 0 -> Status.PENDING;
       case 1 -> Status.WAITING;
       case 2 -> Status.PARKED;
+      case 3 -> Status.PAUSED;
       default -> throw new SQLException("unknown status of a message: " + code);
     };
   }
@@ -419,6 +424,8 @@ final class Rows {
     statement.setLong(6, micros(subscription.createdAt()));
     statement.setNull(7, Types.BIGINT);
     statement.setLong(8, sum(subscription, null));
+    statement.setInt(9, subscription.paused() ? 1 : 0);
+    statement.setString(10, endpoints(subscription.unsettled()));
   }
 
   /**
@@ -427,18 +434,40 @@ final class Rows {
    * @param endedAt when it was deleted, if it was
    */
   static long sum(Subscription subscription, @Nullable Instant endedAt) {
-    return RowSum.of("subscriptions")
-        .add(subscription.id())
-        .add(subscription.tenant())
-        .add(subscription.endpoint())
-        .add(types(subscription.types()))
-        .add(subscription.subject())
-        .add(subscription.createdAt())
-        .add(endedAt)
-        .value();
+    RowSum sum =
+        RowSum.of("subscriptions")
+            .add(subscription.id())
+            .add(subscription.tenant())
+            .add(subscription.endpoint())
+            .add(types(subscription.types()))
+            .add(subscription.subject())
+            .add(subscription.createdAt())
+            .add(endedAt);
+    // What came later counts only where it is used, so that older rows keep their sums.
+    if (subscription.paused()) {
+      sum.add("paused");
+    }
+    if (!subscription.unsettled().isEmpty()) {
+      sum.add(endpoints(subscription.unsettled()));
+    }
+    return sum.value();
   }
 
-  private static String types(List<TypePattern> types) {
+  static String endpoints(Set<Long> ids) {
+    return ids.stream().map(String::valueOf).collect(Collectors.joining(ID_SEPARATOR));
+  }
+
+  private static Set<Long> endpoints(String text) {
+    Set<Long> ids = new TreeSet<>();
+    for (String id : text.split(ID_SEPARATOR, -1)) {
+      if (!id.isEmpty()) {
+        ids.add(Long.valueOf(id));
+      }
+    }
+    return ids;
+  }
+
+  static String types(List<TypePattern> types) {
     for (TypePattern type : types) {
       if (type.text().contains(TYPE_SEPARATOR)) {
         throw new IllegalArgumentException("a type cannot have a line break in it");
@@ -464,6 +493,8 @@ final class Rows {
         row.getLong(3),
         Arrays.stream(row.getString(4).split(TYPE_SEPARATOR)).map(TypePattern::new).toList(),
         row.getString(5),
-        instant(row.getLong(6)));
+        instant(row.getLong(6)),
+        row.getInt(9) != 0,
+        endpoints(row.getString(10)));
   }
 }

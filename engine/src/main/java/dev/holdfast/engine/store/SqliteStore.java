@@ -2,7 +2,9 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History;
@@ -42,6 +44,7 @@ public final class SqliteStore implements Store, History {
   private final Checkpointer checkpointer;
   private final PathReads path;
   private final HistoryReads history;
+  private final ReplayReads replays;
   private final ApiKeys apiKeys;
 
   /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
@@ -85,6 +88,7 @@ public final class SqliteStore implements Store, History {
       longReaders.add(opened(opened, new Reader(file.path())));
     }
     history = new HistoryReads(longReaders, limits);
+    replays = new ReplayReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
     checkpointer =
@@ -151,7 +155,20 @@ public final class SqliteStore implements Store, History {
         subscriptions(connection, "ended_at IS NULL"),
         subscriptions(connection, "ended_at IS NOT NULL"),
         unfinished(connection),
+        fanOuts(connection),
+        ReplayReads.running(connection),
         highestId(connection));
+  }
+
+  private static List<FanOut> fanOuts(Reader.Statements connection) throws SQLException {
+    List<FanOut> steps = new ArrayList<>();
+    String sql = "SELECT " + FanOutRow.COLUMNS + " FROM fan_outs ORDER BY event, first";
+    try (ResultSet rows = connection.prepare(sql).executeQuery()) {
+      while (rows.next()) {
+        steps.add(FanOutRow.read(rows));
+      }
+    }
+    return steps;
   }
 
   private static List<Subscription> subscriptions(Reader.Statements connection, String which)
@@ -173,17 +190,7 @@ public final class SqliteStore implements Store, History {
       while (rows.next()) {
         int count = rows.getInt(3);
         unfinished.merge(
-            rows.getLong(1),
-            switch (Rows.status(rows.getInt(2))) {
-              case PENDING -> new Unfinished(count, 0, 0);
-              case WAITING -> new Unfinished(0, count, 0);
-              case PARKED -> new Unfinished(0, 0, count);
-            },
-            (one, other) ->
-                new Unfinished(
-                    one.pending() + other.pending(),
-                    one.waiting() + other.waiting(),
-                    one.parked() + other.parked()));
+            rows.getLong(1), Unfinished.of(Rows.status(rows.getInt(2)), count), Unfinished::plus);
       }
     }
     return unfinished;
@@ -191,7 +198,11 @@ public final class SqliteStore implements Store, History {
 
   private static long highestId(Reader.Statements connection) throws SQLException {
     long highest = 0;
-    for (String table : List.of("events", "open", "messages", "endpoints", "subscriptions")) {
+    for (FanOut step : fanOuts(connection)) {
+      highest = Math.max(highest, step.lastMessage());
+    }
+    for (String table :
+        List.of("events", "open", "messages", "endpoints", "subscriptions", "replays")) {
       try (ResultSet row = connection.prepare("SELECT max(id) FROM " + table).executeQuery()) {
         if (row.next()) {
           highest = Math.max(highest, row.getLong(1));
@@ -231,9 +242,24 @@ public final class SqliteStore implements Store, History {
   }
 
   @Override
-  public List<Message> ofSubscription(long endpoint, long subscription, int limit)
+  public List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit)
       throws StoreException {
-    return path.ofSubscription(endpoint, subscription, limit);
+    return path.ofSubscription(endpoint, subscription, which, limit);
+  }
+
+  @Override
+  public Originals originals(Replay replay, int limit) throws StoreException {
+    return replays.originals(replay, limit);
+  }
+
+  @Override
+  public Optional<Replay> replay(String tenant, long id) throws StoreException {
+    return history.replay(tenant, id);
+  }
+
+  @Override
+  public List<Replay> replays(String tenant, long before, int limit) throws StoreException {
+    return history.replays(tenant, before, limit);
   }
 
   @Override

@@ -67,6 +67,9 @@ public final class StoreCheck {
         row -> Rows.attempt(row, 3, 10, row.getLong(1), row.getInt(2)));
     table("endpoints", Rows.ENDPOINT_COLUMNS, Rows::endpoint);
     table("endpoint_changes", Rows.CHANGE_COLUMNS, Rows::change);
+    table("fan_outs", FanOutRow.COLUMNS, FanOutRow::read);
+    table("replays", ReplayRow.COLUMNS, ReplayRow::read);
+    table("replayed", Remaking.COLUMNS, Remaking::from);
     table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
   }

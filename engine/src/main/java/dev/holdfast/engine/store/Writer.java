@@ -3,11 +3,13 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History.Change;
 import dev.holdfast.core.port.StoreException;
@@ -59,7 +61,13 @@ final class Writer implements AutoCloseable {
   private final Gathered dropped;
   private final Gathered newEndpoints;
   private final Gathered subscriptions;
+  private final Gathered updated;
   private final Gathered unsubscribed;
+  private final Gathered fanOuts;
+  private final Gathered spread;
+  private final Gathered replays;
+  private final Gathered replayed;
+  private final PreparedStatement findEvent;
   private final Gathered endpointChanges;
   private final Gathered health;
   private final List<Gathered> inOrder;
@@ -139,7 +147,21 @@ final class Writer implements AutoCloseable {
         gathered(
             "INSERT INTO subscriptions ("
                 + Rows.SUBSCRIPTION_COLUMNS
-                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    updated =
+        new Gathered(
+            connection.prepareStatement(
+                "UPDATE subscriptions SET endpoint = ?, types = ?, subject = ?, paused = ?,"
+                    + " unsettled = ?, sum = ? WHERE id = ? AND ended_at IS NULL"),
+            "a subscription to be changed is not there");
+    fanOuts = gathered("INSERT INTO fan_outs (" + FanOutRow.COLUMNS + ") VALUES (?, ?, ?, ?, ?)");
+    spread =
+        new Gathered(
+            connection.prepareStatement("DELETE FROM fan_outs WHERE event = ? AND first = ?"),
+            "messages to be made are made already");
+    replays = gathered(ReplayRow.PUT);
+    replayed = gathered("INSERT INTO replayed (event, original, message, sum) VALUES (?, ?, ?, ?)");
+    findEvent = connection.prepareStatement("SELECT 1 FROM events WHERE id = ?");
     unsubscribed = gathered("UPDATE subscriptions SET ended_at = ?, sum = ? WHERE id = ?");
     endpointChanges =
         gathered(
@@ -155,8 +177,13 @@ final class Writer implements AutoCloseable {
         List.of(
             newEndpoints,
             subscriptions,
+            updated,
             unsubscribed,
             events,
+            fanOuts,
+            spread,
+            replays,
+            replayed,
             pending,
             parked,
             changed,
@@ -287,13 +314,42 @@ final class Writer implements AutoCloseable {
         attempts.add();
       }
       case Write.Park park -> change(park.message());
-      case Write.Drop drop -> drop(drop);
+      case Write.Move move -> change(move.message());
+      case Write.Drop drop -> {
+        drop(drop);
+        announced(drop.announced());
+      }
+      case Write.Spread made -> {
+        PreparedStatement row = spread.row();
+        row.setLong(1, made.step().event());
+        row.setInt(2, made.step().first());
+        spread.add();
+        for (Message message : made.messages()) {
+          insert(message);
+        }
+      }
+      case Write.Progress progress -> progress(progress);
       case Write.Subscribe subscribe -> {
         if (subscribe.newEndpoint() != null) {
           insert(subscribe.newEndpoint());
         }
         Rows.setSubscription(subscriptions.row(), subscribe.subscription());
         subscriptions.add();
+      }
+      case Write.Update update -> {
+        if (update.newEndpoint() != null) {
+          insert(update.newEndpoint());
+        }
+        Subscription subscription = update.subscription();
+        PreparedStatement row = updated.row();
+        row.setLong(1, subscription.endpoint());
+        row.setString(2, Rows.types(subscription.types()));
+        row.setString(3, subscription.subject());
+        row.setInt(4, subscription.paused() ? 1 : 0);
+        row.setString(5, Rows.endpoints(subscription.unsettled()));
+        row.setLong(6, Rows.sum(subscription, null));
+        row.setLong(7, subscription.id());
+        updated.add();
       }
       case Write.Unsubscribe unsubscribe -> {
         PreparedStatement row = unsubscribed.row();
@@ -304,6 +360,7 @@ final class Writer implements AutoCloseable {
       }
       case Write.Forget forgotten -> {
         subscriptions.flush();
+        updated.flush();
         unsubscribed.flush();
         forget.setLong(1, forgotten.subscription());
         forget.executeUpdate();
@@ -319,7 +376,36 @@ final class Writer implements AutoCloseable {
         row.setLong(5, Rows.sum(change.endpoint().id(), kept));
         endpointChanges.add();
         keepHealth(change.endpoint());
+        announced(change.announced());
       }
+    }
+  }
+
+  /** An event of our own is kept like any other. */
+  private void announced(@Nullable AcceptedEvent event) throws SQLException {
+    if (event != null) {
+      insert(event);
+    }
+  }
+
+  private void progress(Write.Progress progress) throws SQLException {
+    ReplayRow.set(replays.row(), progress.replay());
+    replays.add();
+    for (Write.Remade made : progress.made()) {
+      Message message = made.message();
+      findEvent.setLong(1, message.event());
+      try (ResultSet row = findEvent.executeQuery()) {
+        if (!row.next()) {
+          throw new IllegalArgumentException("event " + message.event() + " is kept no longer");
+        }
+      }
+      insert(message);
+      PreparedStatement row = replayed.row();
+      row.setLong(1, message.event());
+      row.setLong(2, made.original());
+      row.setLong(3, message.id());
+      row.setLong(4, Remaking.sum(message.event(), made.original(), message.id()));
+      replayed.add();
     }
   }
 
@@ -328,7 +414,7 @@ final class Writer implements AutoCloseable {
     List<Event> claimed = null;
     for (int index = 0; index < accepted.size(); index++) {
       Event event = accepted.get(index).event();
-      int messages = accepted.get(index).messages().size();
+      int messages = accepted.get(index).total();
       if (event.callerId() == null) {
         receipts.add(new Receipt(event.id(), event.publicId(), messages, false));
         continue;
@@ -417,12 +503,16 @@ final class Writer implements AutoCloseable {
     row.setString(5, event.occurredAt() == null ? null : event.occurredAt().toString());
     row.setString(6, event.callerId());
     row.setString(7, event.traceparent());
-    row.setInt(8, accepted.messages().size());
-    row.setLong(9, Rows.EventHead.of(event, accepted.messages().size()).sum());
+    row.setInt(8, accepted.total());
+    row.setLong(9, Rows.EventHead.of(event, accepted.total()).sum());
     row.setLong(10, Rows.bodySum(event));
     row.setBytes(11, event.data());
     row.setBytes(12, event.previous());
     events.add();
+    for (FanOut step : accepted.later()) {
+      FanOutRow.set(fanOuts.row(), step);
+      fanOuts.add();
+    }
     long expected = event.id();
     for (Message message : accepted.messages()) {
       expected += Id.STRIDE;

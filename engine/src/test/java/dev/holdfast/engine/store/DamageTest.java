@@ -15,6 +15,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
@@ -345,7 +346,8 @@ final class DamageTest {
       text.append(store.probe(endpoint.id(), FAR)).append('\n');
     }
     for (Subscription subscription : subscriptions) {
-      text.append(store.ofSubscription(subscription.endpoint(), subscription.id(), 10_000));
+      text.append(
+          store.ofSubscription(subscription.endpoint(), subscription.id(), Which.ALL, 10_000));
     }
     List<Event> found = store.events(events);
     if (found.size() < events.size()) {

@@ -3,10 +3,12 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History;
@@ -24,11 +26,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -50,34 +54,31 @@ final class ModelStore implements Store, History {
   private final Map<Long, Subscription> subscriptions = new HashMap<>();
   private final Map<Long, Subscription> ended = new HashMap<>();
   private final Map<Long, List<Change>> changes = new HashMap<>();
+  private final List<FanOut> fanOuts = new ArrayList<>();
+  private final NavigableMap<Long, Replay> replays = new TreeMap<>();
+  private final Map<Long, Instant> finishedAt = new HashMap<>();
+  private final Set<Long> replayed = new HashSet<>();
 
   @Override
   public Snapshot snapshot() {
     Map<Long, Snapshot.Unfinished> unfinished = new HashMap<>();
     for (Message message : open.values()) {
-      unfinished.put(
+      unfinished.merge(
           message.endpoint(),
-          new Snapshot.Unfinished(
-              count(message.endpoint(), Message.Status.PENDING),
-              count(message.endpoint(), Message.Status.WAITING),
-              count(message.endpoint(), Message.Status.PARKED)));
+          Snapshot.Unfinished.of(message.status(), 1),
+          Snapshot.Unfinished::plus);
     }
     return new Snapshot(
         List.copyOf(endpoints.values()),
         List.copyOf(subscriptions.values()),
         List.copyOf(ended.values()),
         unfinished,
-        Stream.of(events, open, finished, endpoints, subscriptions, ended)
+        List.copyOf(fanOuts),
+        replays.values().stream().filter(replay -> replay.state() == Replay.State.RUNNING).toList(),
+        Stream.of(events, open, finished, endpoints, subscriptions, ended, replays)
             .flatMapToLong(table -> table.keySet().stream().mapToLong(Long::longValue))
             .max()
             .orElse(0));
-  }
-
-  private int count(long endpoint, Message.Status status) {
-    return (int)
-        open.values().stream()
-            .filter(message -> message.endpoint() == endpoint && message.status() == status)
-            .count();
   }
 
   @Override
@@ -86,13 +87,38 @@ final class ModelStore implements Store, History {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept.events()));
-        case Write.Deliver deliver -> finish(deliver.message(), null, deliver.attempt());
+        case Write.Deliver deliver -> {
+          finish(deliver.message(), null, deliver.attempt());
+          finishedAt.put(deliver.message().id(), deliver.at());
+        }
         case Write.Retry retry -> {
           open.put(retry.message().id(), retry.message());
           record(retry.attempt());
         }
         case Write.Park park -> open.put(park.message().id(), park.message());
-        case Write.Drop drop -> finish(drop.message(), drop.reason(), drop.attempt());
+        case Write.Move move -> open.put(move.message().id(), move.message());
+        case Write.Drop drop -> {
+          finish(drop.message(), drop.reason(), drop.attempt());
+          finishedAt.put(drop.message().id(), drop.at());
+          announced(drop.announced());
+        }
+        case Write.Spread spread -> {
+          fanOuts.remove(spread.step());
+          spread.messages().forEach(message -> open.put(message.id(), message));
+        }
+        case Write.Progress progress -> {
+          replays.put(progress.replay().id(), progress.replay());
+          for (Write.Remade made : progress.made()) {
+            open.put(made.message().id(), made.message());
+            replayed.add(made.original());
+          }
+        }
+        case Write.Update update -> {
+          if (update.newEndpoint() != null) {
+            endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
+          }
+          subscriptions.put(update.subscription().id(), update.subscription());
+        }
         case Write.Subscribe subscribe -> {
           if (subscribe.newEndpoint() != null) {
             endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
@@ -110,6 +136,7 @@ final class ModelStore implements Store, History {
           changes
               .computeIfAbsent(change.endpoint().id(), _ -> new ArrayList<>())
               .addFirst(new Change(health.since(), health.state(), health.reason()));
+          announced(change.announced());
         }
       }
     }
@@ -136,17 +163,28 @@ final class ModelStore implements Store, History {
           new Receipt(
               first.event().id(),
               event.publicId(),
-              first.messages().size(),
+              first.total(),
               first.event().id() != event.id()));
     }
     keys.putAll(known);
     for (int i = 0; i < accepted.size(); i++) {
       if (!receipts.get(i).repeat()) {
-        events.put(accepted.get(i).event().id(), accepted.get(i));
-        accepted.get(i).messages().forEach(message -> open.put(message.id(), message));
+        keep(accepted.get(i));
       }
     }
     return new AcceptResult.Kept(receipts);
+  }
+
+  private void keep(AcceptedEvent accepted) {
+    events.put(accepted.event().id(), accepted);
+    accepted.messages().forEach(message -> open.put(message.id(), message));
+    fanOuts.addAll(accepted.later());
+  }
+
+  private void announced(@Nullable AcceptedEvent event) {
+    if (event != null) {
+      keep(event);
+    }
   }
 
   private static boolean sameContent(Event one, Event other) {
@@ -230,9 +268,13 @@ final class ModelStore implements Store, History {
   }
 
   @Override
-  public List<Message> ofSubscription(long endpoint, long subscription, int limit) {
+  public List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit) {
     return open(
-        message -> message.endpoint() == endpoint && message.subscription() == subscription,
+        message ->
+            message.endpoint() == endpoint
+                && message.subscription() == subscription
+                && (which == Which.ALL
+                    || (which == Which.PAUSED) == (message.status() == Message.Status.PAUSED)),
         Comparator.comparingLong(Message::id),
         limit);
   }
@@ -248,6 +290,52 @@ final class ModelStore implements Store, History {
         .map(events::get)
         .filter(Objects::nonNull)
         .map(AcceptedEvent::event)
+        .toList();
+  }
+
+  @Override
+  public Originals originals(Replay replay, int limit) {
+    Replay.Selection selection = replay.selection();
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    for (Finished done : finished.tailMap(replay.through(), false).values()) {
+      Message message = done.message();
+      if (found.size() == limit) {
+        return new Originals(found, through, false);
+      }
+      through = message.id();
+      if (event(message).tenant().equals(replay.tenant())
+          && (selection.endpoint() == null || selection.endpoint() == message.endpoint())
+          && (selection.subscription() == null
+              || selection.subscription() == message.subscription())
+          && (selection.since() == null || !Id.time(message.id()).isBefore(selection.since()))
+          && (selection.until() == null || Id.time(message.id()).isBefore(selection.until()))
+          && selection
+              .endings()
+              .contains(done.reason() == null ? Replay.Ending.DELIVERED : Replay.Ending.DROPPED)
+          && Objects.requireNonNull(finishedAt.get(message.id())).isBefore(replay.createdAt())) {
+        found.add(
+            new Original(
+                message.id(),
+                message.event(),
+                message.subscription(),
+                event(message).size(),
+                replayed.contains(message.id())));
+      }
+    }
+    return new Originals(found, through, true);
+  }
+
+  @Override
+  public Optional<Replay> replay(String tenant, long id) {
+    return Optional.ofNullable(replays.get(id)).filter(replay -> replay.tenant().equals(tenant));
+  }
+
+  @Override
+  public List<Replay> replays(String tenant, long before, int limit) {
+    return replays.headMap(before, false).descendingMap().values().stream()
+        .filter(replay -> replay.tenant().equals(tenant))
+        .limit(limit)
         .toList();
   }
 
@@ -267,7 +355,9 @@ final class ModelStore implements Store, History {
     Event event = event(message);
     Status status =
         unfinished != null
-            ? Status.valueOf(unfinished.status().name())
+            ? unfinished.status() == Message.Status.PAUSED
+                ? Status.PARKED
+                : Status.valueOf(unfinished.status().name())
             : Objects.requireNonNull(done).reason() == null ? Status.DELIVERED : Status.DROPPED;
     return new MessageSummary(
         id,

@@ -20,6 +20,7 @@ import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.nio.file.Path;
@@ -300,11 +301,12 @@ final class RandomStoreTest {
         model.backlog(endpoint, other, backlog, now, limit));
     assertSame(store.probe(endpoint, now), model.probe(endpoint, now));
     long subscription = random.nextInt(5);
+    Which which = List.of(Which.values()).get(random.nextInt(3));
     assertSame(
-        sorted(store.ofSubscription(endpoint, subscription, 10_000)),
-        model.ofSubscription(endpoint, subscription, 10_000));
-    assertThat(store.ofSubscription(endpoint, subscription, limit))
-        .hasSameSizeAs(model.ofSubscription(endpoint, subscription, limit));
+        sorted(store.ofSubscription(endpoint, subscription, which, 10_000)),
+        model.ofSubscription(endpoint, subscription, which, 10_000));
+    assertThat(store.ofSubscription(endpoint, subscription, which, limit))
+        .hasSameSizeAs(model.ofSubscription(endpoint, subscription, which, limit));
     long message = someMessageId();
     assertSame(store.unfinished(message), model.unfinished(message));
     List<Long> events = List.of(someEventId(), someEventId(), 5L, someEventId());

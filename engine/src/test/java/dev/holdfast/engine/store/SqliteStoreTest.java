@@ -14,6 +14,7 @@ import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.core.port.Write;
@@ -161,13 +162,13 @@ final class SqliteStoreTest extends StoreContract {
         store.write(batch(new Write.Park(Sample.parked(message, i % 4, NOW))));
       }
       int dropped = 0;
-      List<Message> found = store.ofSubscription(E1, E1 + 1, 7);
+      List<Message> found = store.ofSubscription(E1, E1 + 1, Which.ALL, 7);
       while (!found.isEmpty()) {
         dropped += found.size();
         for (Message message : found) {
           store.write(batch(new Write.Drop(message, DropReason.UNSUBSCRIBED, null, NOW)));
         }
-        found = store.ofSubscription(E1, E1 + 1, 7);
+        found = store.ofSubscription(E1, E1 + 1, Which.ALL, 7);
       }
       assertThat(dropped).isEqualTo(40);
     }

@@ -40,6 +40,7 @@ import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
@@ -618,8 +619,8 @@ abstract class StoreContract {
     reopen();
     assertThat(store.snapshot().unfinished())
         .containsOnlyKeys(E1, E2)
-        .containsEntry(E1, new Snapshot.Unfinished(2, 1, 1))
-        .containsEntry(E2, new Snapshot.Unfinished(0, 0, 1));
+        .containsEntry(E1, new Snapshot.Unfinished(2, 1, 1, 0))
+        .containsEntry(E2, new Snapshot.Unfinished(0, 0, 1, 0));
   }
 
   @Test
@@ -757,10 +758,10 @@ abstract class StoreContract {
     accepted(E2);
     write(deliver(accepted(E1)));
     long subscription = pending.subscription();
-    assertThat(store.ofSubscription(E1, subscription, 10))
+    assertThat(store.ofSubscription(E1, subscription, Which.ALL, 10))
         .containsExactlyInAnyOrder(pending, waiting, parked);
-    assertThat(store.ofSubscription(E1, subscription, 2)).hasSize(2);
-    assertThat(store.ofSubscription(E1, subscription + 1, 10)).isEmpty();
+    assertThat(store.ofSubscription(E1, subscription, Which.ALL, 2)).hasSize(2);
+    assertThat(store.ofSubscription(E1, subscription + 1, Which.ALL, 10)).isEmpty();
   }
 
   // What people read

@@ -11,6 +11,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.lang.management.ManagementFactory;
@@ -205,7 +206,7 @@ final class StoreRates {
         store.probe(endpoint, now);
         time("probe", began);
         began = System.nanoTime();
-        store.ofSubscription(endpoint, 5, 500);
+        store.ofSubscription(endpoint, 5, Which.ALL, 500);
         time("ofSubscription, none among 10,000", began);
       }
     }

@@ -17,6 +17,7 @@ import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
@@ -412,7 +413,7 @@ final class StoredFuzzTest {
       reads.add(() -> store.pending(id, 100));
       reads.add(() -> store.backlog(id, FAR, BacklogCursor.START, FAR, 100));
       reads.add(() -> store.probe(id, FAR));
-      reads.add(() -> store.ofSubscription(id, id + 1, 100));
+      reads.add(() -> store.ofSubscription(id, id + 1, Which.ALL, 100));
       reads.add(() -> store.changes(id, 100));
     }
     for (Event event : filled.events()) {

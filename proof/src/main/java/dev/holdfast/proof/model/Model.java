@@ -410,6 +410,8 @@ public final class Model {
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
         case Write.Subscribe _, Write.Forget _ -> {}
+        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ ->
+            throw new Violation("nothing is written that nobody asked for", write.toString());
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -559,6 +561,7 @@ public final class Model {
             endpoint(change.endpoint().id())
                 .unrecorded
                 .removeIf(isSameChange(change.endpoint().health()));
+        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ -> {}
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -637,6 +640,7 @@ public final class Model {
           ended.put(unsubscribe.subscription().id(), now);
         }
         case Write.Deliver _, Write.Drop _, Write.Forget _, Write.ChangeState _ -> {}
+        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ -> {}
       }
     }
   }
@@ -668,7 +672,11 @@ public final class Model {
           Write.Subscribe _,
           Write.Unsubscribe _,
           Write.Forget _,
-          Write.ChangeState _ -> {}
+          Write.ChangeState _,
+          Write.Move _,
+          Write.Spread _,
+          Write.Progress _,
+          Write.Update _ -> {}
     }
   }
 
@@ -699,6 +707,7 @@ public final class Model {
       switch (message.row.status()) {
         case PENDING -> endpoint.pending.put(message.id, message);
         case PARKED -> recovering.add(endpoint);
+        case PAUSED -> {}
         case WAITING -> {
           if (endpoint.stored.reason() != Health.Reason.CREATED) {
             recovering.add(endpoint);
@@ -745,14 +754,16 @@ public final class Model {
     int pending = 0;
     int waiting = 0;
     int parked = 0;
+    int paused = 0;
     for (MessageModel message : open.values()) {
       switch (message.stored.status()) {
         case PENDING -> pending++;
         case WAITING -> waiting++;
         case PARKED -> parked++;
+        case PAUSED -> paused++;
       }
     }
-    Unfinished known = new Unfinished(pending, waiting, parked);
+    Unfinished known = new Unfinished(pending, waiting, parked + paused, 0);
     unless(
         counted.equals(known), "the engine counts what there is", () -> counted + " but " + known);
   }

@@ -68,7 +68,15 @@ final class Disk {
       case Write.Retry retry -> isPoisoned(retry.message().id(), now);
       case Write.Park park -> isPoisoned(park.message().id(), now);
       case Write.Drop drop -> isPoisoned(drop.message().id(), now);
-      case Write.Subscribe _, Write.Unsubscribe _, Write.Forget _, Write.ChangeState _ -> false;
+      case Write.Move move -> isPoisoned(move.message().id(), now);
+      case Write.Spread spread -> isPoisoned(spread.step().message(0), now);
+      case Write.Subscribe _,
+          Write.Update _,
+          Write.Unsubscribe _,
+          Write.Forget _,
+          Write.Progress _,
+          Write.ChangeState _ ->
+          false;
     };
   }
 

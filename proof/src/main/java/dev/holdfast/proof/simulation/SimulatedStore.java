@@ -2,8 +2,11 @@ package dev.holdfast.proof.simulation;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Snapshot;
@@ -19,10 +22,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -49,7 +54,16 @@ final class SimulatedStore implements Store {
   private final Map<Long, Endpoint> endpoints = new TreeMap<>();
   private final Map<Long, Subscription> subscriptions = new TreeMap<>();
   private final Map<Long, Subscription> ended = new TreeMap<>();
+  private final TreeMap<Long, FanOut> fanOuts = new TreeMap<>();
+  private final Map<Long, Replay> replays = new TreeMap<>();
+  private final TreeMap<Long, Finished> finished = new TreeMap<>();
+  private final Set<Long> replayed = new HashSet<>();
   private long highestId;
+
+  /** Whether what is finished is kept, to be replayed. */
+  boolean remembers;
+
+  private record Finished(Message message, Ending ending, Instant at) {}
 
   /**
    * An empty store.
@@ -78,6 +92,7 @@ final class SimulatedStore implements Store {
     final TreeMap<Long, Message> pending = new TreeMap<>();
     final TreeSet<Message> waiting = new TreeSet<>(BY_ATTEMPTS);
     final TreeSet<Message> parked = new TreeSet<>(BY_ATTEMPTS);
+    final TreeMap<Long, Message> paused = new TreeMap<>();
   }
 
   private Shelf shelf(long endpoint) {
@@ -91,13 +106,19 @@ final class SimulatedStore implements Store {
         (endpoint, shelf) ->
             unfinished.put(
                 endpoint,
-                new Unfinished(shelf.pending.size(), shelf.waiting.size(), shelf.parked.size())));
-    unfinished.values().removeIf(new Unfinished(0, 0, 0)::equals);
+                new Unfinished(
+                    shelf.pending.size(),
+                    shelf.waiting.size(),
+                    shelf.parked.size(),
+                    shelf.paused.size())));
+    unfinished.values().removeIf(Unfinished.NOTHING::equals);
     return new Snapshot(
         List.copyOf(endpoints.values()),
         List.copyOf(subscriptions.values()),
         List.copyOf(ended.values()),
         unfinished,
+        List.copyOf(fanOuts.values()),
+        replays.values().stream().filter(replay -> replay.state() == Replay.State.RUNNING).toList(),
         highestId);
   }
 
@@ -107,10 +128,16 @@ final class SimulatedStore implements Store {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept));
-        case Write.Deliver deliver -> finish(deliver.message());
-        case Write.Drop drop -> finish(drop.message());
+        case Write.Deliver deliver -> finish(deliver.message(), Ending.DELIVERED, deliver.at());
+        case Write.Drop drop -> {
+          finish(drop.message(), Ending.DROPPED, drop.at());
+          announced(drop.announced());
+        }
         case Write.Retry retry -> replace(retry.message());
         case Write.Park park -> replace(park.message());
+        case Write.Move move -> replace(move.message());
+        case Write.Spread spread -> spread(spread);
+        case Write.Progress progress -> progress(progress);
         case Write.Subscribe subscribe -> {
           Endpoint made = subscribe.newEndpoint();
           if (made != null) {
@@ -120,12 +147,20 @@ final class SimulatedStore implements Store {
           subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
           highestId = Math.max(highestId, subscribe.subscription().id());
         }
+        case Write.Update update -> {
+          Endpoint made = update.newEndpoint();
+          if (made != null) {
+            endpoints.putIfAbsent(made.id(), made);
+            highestId = Math.max(highestId, made.id());
+          }
+          subscriptions.put(update.subscription().id(), update.subscription());
+        }
         case Write.Unsubscribe unsubscribe -> {
           subscriptions.remove(unsubscribe.subscription().id());
           ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
-        case Write.ChangeState _ -> {}
+        case Write.ChangeState change -> announced(change.announced());
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -156,19 +191,49 @@ final class SimulatedStore implements Store {
       Receipt first = known.receipt();
       return new Receipt(first.event(), first.publicId(), first.messages(), true);
     }
-    Receipt receipt = new Receipt(event.id(), event.publicId(), accepted.messages().size(), false);
+    Receipt receipt = new Receipt(event.id(), event.publicId(), accepted.total(), false);
     if (event.callerId() != null) {
       callerIds.put(event.callerId(), new Known(event, receipt));
     }
     highestId = Math.max(highestId, event.id());
-    if (!accepted.messages().isEmpty()) {
-      events.put(event.id(), new Kept(event, accepted.messages().size()));
+    if (accepted.total() > 0) {
+      events.put(event.id(), new Kept(event, accepted.total()));
     }
     for (Message message : accepted.messages()) {
       highestId = Math.max(highestId, message.id());
       add(message);
     }
+    for (FanOut step : accepted.later()) {
+      fanOuts.put(step.message(0), step);
+      highestId = Math.max(highestId, step.lastMessage());
+    }
     return receipt;
+  }
+
+  private void announced(Write.@Nullable AcceptedEvent event) {
+    if (event != null) {
+      keep(event);
+    }
+  }
+
+  private void spread(Write.Spread spread) {
+    if (fanOuts.remove(spread.step().message(0)) == null) {
+      throw new Violation("a message is made once", spread.toString());
+    }
+    spread.messages().forEach(this::add);
+  }
+
+  private void progress(Write.Progress progress) {
+    replays.put(progress.replay().id(), progress.replay());
+    highestId = Math.max(highestId, progress.replay().id());
+    for (Write.Remade made : progress.made()) {
+      Message message = made.message();
+      highestId = Math.max(highestId, message.id());
+      add(message);
+      Kept kept = Objects.requireNonNull(events.get(message.event()));
+      kept.unfinished++;
+      replayed.add(made.original());
+    }
   }
 
   private static boolean hasSameContent(Event one, Event other) {
@@ -189,6 +254,7 @@ final class SimulatedStore implements Store {
       case PENDING -> shelf(message.endpoint()).pending.put(message.id(), message);
       case WAITING -> shelf(message.endpoint()).waiting.add(message);
       case PARKED -> shelf(message.endpoint()).parked.add(message);
+      case PAUSED -> shelf(message.endpoint()).paused.put(message.id(), message);
     }
   }
 
@@ -208,6 +274,7 @@ final class SimulatedStore implements Store {
       case PENDING -> shelf(message.endpoint()).pending.remove(id);
       case WAITING -> shelf(message.endpoint()).waiting.remove(message);
       case PARKED -> shelf(message.endpoint()).parked.remove(message);
+      case PAUSED -> shelf(message.endpoint()).paused.remove(id);
     }
     return message;
   }
@@ -217,11 +284,13 @@ final class SimulatedStore implements Store {
     add(message);
   }
 
-  private void finish(Message message) {
+  private void finish(Message message, Ending ending, Instant at) {
     Message removed = remove(message.id());
     Kept kept = Objects.requireNonNull(events.get(removed.event()));
     kept.unfinished--;
-    if (kept.unfinished == 0) {
+    if (remembers) {
+      finished.put(removed.id(), new Finished(removed, ending, at));
+    } else if (kept.unfinished == 0) {
       events.remove(removed.event());
     }
   }
@@ -303,10 +372,43 @@ final class SimulatedStore implements Store {
   }
 
   @Override
-  public List<Message> ofSubscription(long endpoint, long subscription, int limit) {
+  public List<Message> ofSubscription(long endpoint, long subscription, Which which, int limit) {
     return bySubscription.getOrDefault(subscription, new TreeMap<>()).values().stream()
+        .filter(
+            message ->
+                message.endpoint() == endpoint
+                    && (which == Which.ALL
+                        || (which == Which.PAUSED) == (message.status() == Status.PAUSED)))
         .limit(limit)
         .toList();
+  }
+
+  @Override
+  public Originals originals(Replay replay, int limit) {
+    Replay.Selection selection = replay.selection();
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    for (Finished done : finished.tailMap(replay.through(), false).values()) {
+      if (found.size() == limit) {
+        return new Originals(found, through, false);
+      }
+      Message message = done.message();
+      through = message.id();
+      if ((selection.endpoint() == null || selection.endpoint() == message.endpoint())
+          && (selection.subscription() == null
+              || selection.subscription() == message.subscription())
+          && selection.endings().contains(done.ending())
+          && done.at().isBefore(replay.createdAt())) {
+        found.add(
+            new Original(
+                message.id(),
+                message.event(),
+                message.subscription(),
+                message.size(),
+                replayed.contains(message.id())));
+      }
+    }
+    return new Originals(found, through, true);
   }
 
   @Override

@@ -390,6 +390,9 @@ final class Simulation {
       case Input.BacklogLoaded loaded -> {
         trace.line(now, () -> "read " + trace.named(loaded.toString()));
       }
+      case Input.OriginalsLoaded loaded -> {
+        trace.line(now, () -> "read " + trace.named(loaded.toString()));
+      }
       case Input.EventsLoaded loaded -> {
         trace.line(now, () -> "read " + trace.named(loaded.load().toString()));
       }
@@ -418,7 +421,11 @@ final class Simulation {
           case FREEZE -> model.frozenByHand(operate.endpoint(), now);
         }
       }
-      case Request.Subscribe _, Request.RetryNow _ -> {}
+      case Request.Subscribe _,
+          Request.RetryNow _,
+          Request.Update _,
+          Request.Replay _,
+          Request.CancelReplay _ -> {}
     }
   }
 
@@ -756,7 +763,7 @@ final class Simulation {
     }
     if (inputs.isEmpty() && disk.isIdle()) {
       model.checkCounts(
-          new Unfinished((int) gauges.pending(), (int) gauges.waiting(), (int) gauges.parked()));
+          new Unfinished((int) gauges.pending(), (int) gauges.waiting(), (int) gauges.parked(), 0));
     }
   }
 

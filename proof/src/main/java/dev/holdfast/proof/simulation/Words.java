@@ -61,6 +61,21 @@ final class Words {
               + trace.subscription(subscribe.subscription().id())
               + " to "
               + trace.endpoint(subscribe.subscription().endpoint());
+      case Write.Update update ->
+          "change "
+              + trace.subscription(update.subscription().id())
+              + " to "
+              + trace.endpoint(update.subscription().endpoint())
+              + (update.subscription().paused() ? ", paused" : "");
+      case Write.Move move ->
+          "move "
+              + trace.message(move.message().id())
+              + " to "
+              + trace.endpoint(move.message().endpoint());
+      case Write.Spread spread ->
+          "make " + spread.messages().size() + " of " + trace.event(spread.step().event());
+      case Write.Progress progress ->
+          "replay " + progress.made().size() + ", " + progress.replay().state();
       case Write.Unsubscribe unsubscribe ->
           "unsubscribe " + trace.subscription(unsubscribe.subscription().id());
       case Write.Forget forget -> "forget " + trace.subscription(forget.subscription());

@@ -124,6 +124,8 @@ final class WorldMaker {
         Duration.ofSeconds(random.nextInt(30, 3_600)),
         random.nextInt(1, 5),
         random.nextInt(1, 8),
+        1_000,
+        1_000_000,
         Duration.ofSeconds(1));
   }
 

@@ -11,6 +11,7 @@ import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.SqliteStore;
 import java.nio.file.Path;
@@ -59,8 +60,13 @@ class SimulatedStoreTest {
       compare(real, simulated, endpoint, now);
     }
     for (Subscription subscription : snapshot.subscriptions()) {
-      assertThat(byId(simulated.ofSubscription(subscription.endpoint(), subscription.id(), ALL)))
-          .isEqualTo(byId(real.ofSubscription(subscription.endpoint(), subscription.id(), ALL)));
+      assertThat(
+              byId(
+                  simulated.ofSubscription(
+                      subscription.endpoint(), subscription.id(), Which.ALL, ALL)))
+          .isEqualTo(
+              byId(
+                  real.ofSubscription(subscription.endpoint(), subscription.id(), Which.ALL, ALL)));
     }
   }
 

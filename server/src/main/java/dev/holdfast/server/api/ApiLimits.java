@@ -30,6 +30,7 @@ public record ApiLimits(
   static final int EVENT_OVERHEAD_BYTES = 64 << 10;
 
   static final int SUBSCRIPTION_BYTES = 64 << 10;
+  static final int REPLAY_BYTES = 16 << 10;
 
   /** For calls that need no body: room for an empty JSON object and some white space. */
   static final int ACTION_BYTES = 1 << 10;

@@ -100,6 +100,7 @@ public final class ApiServer {
     routes.addAll(new SubscriptionsApi(engine, options.urls()).routes());
     routes.addAll(new EndpointsApi(engine).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
+    routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     Intake intake =
         new Intake(

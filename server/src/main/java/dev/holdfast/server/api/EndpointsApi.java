@@ -8,9 +8,12 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.History.Change;
+import dev.holdfast.engine.Holdfast.Tested;
+import dev.holdfast.engine.TooManyTests;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
@@ -32,7 +35,8 @@ final class EndpointsApi {
         Route.get(PATH + "/{id}/changes", Access.LOOK, Set.of("limit"), this::changes),
         operation("enable", Operation.ENABLE),
         operation("disable", Operation.DISABLE),
-        operation("freeze", Operation.FREEZE));
+        operation("freeze", Operation.FREEZE),
+        Route.post(PATH + "/{id}/test", Access.MANAGE, this::test));
   }
 
   private Route operation(String verb, Operation operation) {
@@ -43,25 +47,11 @@ final class EndpointsApi {
             exchange.ask(
                 engine,
                 new Request.Operate(exchange.tenant(), id(exchange), operation),
-                answer -> operated(exchange, answer)));
-  }
-
-  private static void operated(Exchange exchange, Answer answer) {
-    switch (answer) {
-      case Answer.EndpointIs is -> {
-        EndpointNow now = new EndpointNow(is.endpoint(), is.unfinished());
-        exchange.answer(200, Json.write(out -> write(out, now)));
-      }
-      case Answer.NotFound _ -> exchange.refuse(Problem.UNKNOWN_ID);
-      case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
-      case Answer.Accepted _,
-          Answer.Conflict _,
-          Answer.Subscribed _,
-          Answer.Unsubscribed _,
-          Answer.RetryStarted _,
-          Answer.NotRetryable _ ->
-          exchange.unexpected(answer);
-    }
+                Answer.EndpointIs.class,
+                is -> {
+                  EndpointNow now = new EndpointNow(is.endpoint(), is.unfinished());
+                  exchange.answer(200, Json.write(out -> write(out, now)));
+                }));
   }
 
   private void list(Exchange exchange, byte[] body) {
@@ -117,6 +107,33 @@ final class EndpointsApi {
         changes, found -> exchange.answerList(new Page<>(found, null), EndpointsApi::writeChange));
   }
 
+  private void test(Exchange exchange, byte[] body) {
+    exchange.then(
+        engine.test(exchange.tenant(), id(exchange)).recover(EndpointsApi::refuseTooMany),
+        found ->
+            found.ifPresentOrElse(
+                tested -> exchange.answer(200, Json.write(out -> write(out, tested))),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  private static Future<Optional<Tested>> refuseTooMany(Throwable failure) {
+    return Future.failedFuture(
+        failure instanceof TooManyTests
+            ? new Refusal(
+                Problem.of(
+                        Kind.OVERLOADED,
+                        "Many test messages are under way. Send this request again.")
+                    .retryAfter(1))
+            : failure);
+  }
+
+  private static void write(JsonGenerator out, Tested tested) {
+    out.writeStartObject();
+    MessagesApi.writeOutcome(out, tested.outcome());
+    out.writeNumberProperty("durationMillis", tested.durationMillis());
+    out.writeEndObject();
+  }
+
   private static long id(Exchange exchange) {
     return Id.parse(Id.ENDPOINT, exchange.variable())
         .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
@@ -142,7 +159,7 @@ final class EndpointsApi {
     Json.time(out, "nextProbeAt", health.nextProbeAt());
     out.writeNumberProperty("pending", now.unfinished().pending());
     out.writeNumberProperty("waiting", now.unfinished().waiting());
-    out.writeNumberProperty("parked", now.unfinished().parked());
+    out.writeNumberProperty("parked", now.unfinished().parked() + now.unfinished().paused());
     out.writeEndObject();
   }
 

@@ -4,8 +4,10 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.engine.Holdfast.Tested;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -19,6 +21,8 @@ interface Engine {
   <T> Future<T> look(Function<View, T> question);
 
   <T> Future<T> read(Holdfast.HistoryRead<T> question);
+
+  Future<Optional<Tested>> test(String tenant, long endpoint);
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -40,6 +44,11 @@ interface Engine {
       @Override
       public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
         return holdfast.read(question);
+      }
+
+      @Override
+      public Future<Optional<Tested>> test(String tenant, long endpoint) {
+        return holdfast.test(tenant, endpoint);
       }
     };
   }

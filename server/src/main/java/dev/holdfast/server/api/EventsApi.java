@@ -101,7 +101,9 @@ final class EventsApi {
       case Answer.Conflict(int index) -> exchange.refuse(Problem.conflict(index, batch));
       case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
       case Answer.Subscribed _,
+          Answer.Updated _,
           Answer.Unsubscribed _,
+          Answer.ReplayIs _,
           Answer.EndpointIs _,
           Answer.RetryStarted _,
           Answer.NotRetryable _,

@@ -306,6 +306,35 @@ final class Exchange {
     engine.ask(asked, answer -> guarded(() -> handling.accept(answer)));
   }
 
+  /** Asks the engine for something that it does, knows nothing of, or refuses. */
+  <A extends Answer> void ask(
+      Engine engine, Request asked, Class<A> expected, Consumer<A> handling) {
+    ask(engine, asked, expected, handling, () -> refuse(Problem.UNKNOWN_ID));
+  }
+
+  /** The same, with another way to go on when the engine knows nothing of it. */
+  <A extends Answer> void ask(
+      Engine engine,
+      Request asked,
+      Class<A> expected,
+      Consumer<A> handling,
+      Runnable whenNotFound) {
+    ask(
+        engine,
+        asked,
+        answer -> {
+          if (expected.isInstance(answer)) {
+            handling.accept(expected.cast(answer));
+          } else if (answer instanceof Answer.NotFound) {
+            whenNotFound.run();
+          } else if (answer instanceof Answer.Refused refused) {
+            refuse(Problem.of(refused));
+          } else {
+            unexpected(answer);
+          }
+        });
+  }
+
   /** The answer on the busy path: no header more than needed. */
   void answerEvent(int status, Buffer json) {
     if (begin()) {

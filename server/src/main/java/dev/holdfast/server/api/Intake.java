@@ -4,6 +4,7 @@ import dev.holdfast.server.api.Problem.Kind;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * known from the head is in order. Lives on the event loop.
  */
 final class Intake {
+  private static final String MERGE_PATCH = "application/merge-patch+json";
+
   private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
   private static final byte[] NO_BODY = new byte[0];
 
@@ -106,7 +109,7 @@ final class Intake {
       throw Refusal.of(Kind.UNEXPECTED_BODY, "Send this request without a body.");
     }
     if (route.body() == Route.Body.JSON
-        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE))) {
+        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE), request.method())) {
       throw Refusal.of(
           Kind.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type",
@@ -134,7 +137,7 @@ final class Intake {
   }
 
   /** Whether a content type is JSON in UTF-8; other parameters than the charset are ignored. */
-  static boolean isJson(@Nullable String contentType) {
+  static boolean isJson(@Nullable String contentType, HttpMethod method) {
     if (contentType == null) {
       return false;
     }
@@ -142,7 +145,9 @@ final class Intake {
       return true;
     }
     String[] parts = contentType.toLowerCase(Locale.ROOT).split(";", -1);
-    if (!parts[0].strip().equals("application/json")) {
+    String type = parts[0].strip();
+    if (!type.equals("application/json")
+        && !(type.equals(MERGE_PATCH) && method.equals(HttpMethod.PATCH))) {
       return false;
     }
     for (int i = 1; i < parts.length; i++) {

@@ -127,6 +127,15 @@ final class JsonBody {
     };
   }
 
+  /** The boolean that comes next. */
+  static boolean flag(JsonParser parser, String field) {
+    return switch (parser.nextToken()) {
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
+      default -> throw wrongType(parser, field, "true or false");
+    };
+  }
+
   static Refusal wrongType(JsonParser parser, String field, String expected) {
     String found =
         switch (parser.currentToken()) {

@@ -151,7 +151,9 @@ final class MessagesApi {
             case Answer.Accepted _,
                 Answer.Conflict _,
                 Answer.Subscribed _,
+                Answer.Updated _,
                 Answer.Unsubscribed _,
+                Answer.ReplayIs _,
                 Answer.EndpointIs _ ->
                 exchange.unexpected(answer);
           }
@@ -226,7 +228,13 @@ final class MessagesApi {
     Json.time(out, "at", attempt.at());
     out.writeNumberProperty("durationMillis", attempt.durationMillis());
     out.writeBooleanProperty("scheduled", attempt.scheduled());
-    switch (attempt.outcome()) {
+    writeOutcome(out, attempt.outcome());
+    out.writeEndObject();
+  }
+
+  /** How an attempt ended, as fields of the object that is being written. */
+  static void writeOutcome(JsonGenerator out, Outcome outcome) {
+    switch (outcome) {
       case Outcome.Success success -> {
         out.writeStringProperty("outcome", "success");
         out.writeNumberProperty("status", success.status());
@@ -243,8 +251,6 @@ final class MessagesApi {
         Json.constant(out, "error", failure.kind());
       }
     }
-    out.writeStringProperty(
-        "response", new String(attempt.outcome().response(), StandardCharsets.UTF_8));
-    out.writeEndObject();
+    out.writeStringProperty("response", new String(outcome.response(), StandardCharsets.UTF_8));
   }
 }

@@ -39,6 +39,10 @@ record Route(
     return new Route(HttpMethod.DELETE, path, access, Body.NONE, 0, Set.of(), action);
   }
 
+  static Route patch(String path, Access access, int bodyBytes, Action action) {
+    return new Route(HttpMethod.PATCH, path, access, Body.JSON, bodyBytes, Set.of(), action);
+  }
+
   static Route post(String path, Access access, Action action) {
     return new Route(
         HttpMethod.POST, path, access, Body.EMPTY, ApiLimits.ACTION_BYTES, Set.of(), action);

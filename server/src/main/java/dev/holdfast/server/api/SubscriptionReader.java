@@ -1,6 +1,8 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.path.Request.NewSubject;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.server.api.Problem.Kind;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -42,10 +44,36 @@ final class SubscriptionReader {
     return JSON.read(body, this::wish);
   }
 
+  /** What is to be changed of a subscription, as a JSON merge patch. */
+  Patch readPatch(byte[] body) {
+    return JSON.read(
+        body,
+        parser -> {
+          Fields fields = fields(parser, true);
+          return new Patch(fields.url, fields.types, fields.subject, null);
+        });
+  }
+
   private Wish wish(JsonParser parser) {
-    String url = null;
-    List<TypePattern> types = null;
-    String subject = null;
+    Fields fields = fields(parser, false);
+    if (fields.url == null) {
+      throw JsonBody.missing("url");
+    }
+    if (fields.types == null) {
+      throw JsonBody.missing("types");
+    }
+    return new Wish(
+        fields.url, fields.types, fields.subject == null ? null : fields.subject.text());
+  }
+
+  private static final class Fields {
+    private @Nullable String url;
+    private @Nullable List<TypePattern> types;
+    private @Nullable NewSubject subject;
+  }
+
+  private Fields fields(JsonParser parser, boolean isPatch) {
+    Fields fields = new Fields();
     Set<String> seen = new HashSet<>();
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
       String name = parser.currentName();
@@ -53,23 +81,27 @@ final class SubscriptionReader {
         throw JsonBody.twice(Text.shown(name));
       }
       switch (name) {
-        case "url" -> url = url(JsonBody.text(parser, name));
-        case "types" -> types = types(parser);
+        case "url" -> fields.url = url(JsonBody.text(parser, name));
+        case "types" -> fields.types = types(parser);
         case "subject" -> {
           String given = JsonBody.optionalText(parser, name);
-          subject = given == null ? null : Text.clean(given, name, ApiLimits.SUBJECT_CHARS);
+          fields.subject =
+              new NewSubject(
+                  given == null ? null : Text.clean(given, name, ApiLimits.SUBJECT_CHARS));
         }
         case "format" -> checkFormat(JsonBody.text(parser, name));
-        default -> throw notTaken(name);
+        default -> throw isPatch ? notPatched(name) : notTaken(name);
       }
     }
-    if (url == null) {
-      throw JsonBody.missing("url");
+    return fields;
+  }
+
+  private static Refusal notPatched(String name) {
+    if (name.equals("paused")) {
+      return Refusal.of(
+          Kind.INVALID_FIELD, name, "Use POST /v1/subscriptions/{id}/pause or /resume for this.");
     }
-    if (types == null) {
-      throw JsonBody.missing("types");
-    }
-    return new Wish(url, types, subject);
+    return notTaken(name);
   }
 
   private String url(String given) {

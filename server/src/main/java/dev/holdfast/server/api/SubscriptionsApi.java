@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.View;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
@@ -29,7 +30,10 @@ final class SubscriptionsApi {
         Route.postJson(PATH, Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::create),
         Route.get(PATH, Access.LOOK, Set.of("cursor", "limit"), this::list),
         Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
-        Route.delete(PATH + "/{id}", Access.MANAGE, this::delete));
+        Route.patch(PATH + "/{id}", Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::change),
+        Route.delete(PATH + "/{id}", Access.MANAGE, this::delete),
+        pausing("pause", true),
+        pausing("resume", false));
   }
 
   private void create(Exchange exchange, byte[] body) {
@@ -37,23 +41,32 @@ final class SubscriptionsApi {
     exchange.ask(
         engine,
         new Request.Subscribe(exchange.tenant(), wish.url(), wish.types(), wish.subject()),
-        answer -> {
-          switch (answer) {
-            case Answer.Subscribed subscribed ->
-                exchange.answerCreated(
-                    PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
-                    json(new Shown(subscribed.subscription(), subscribed.endpoint().url())));
-            case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
-            case Answer.Accepted _,
-                Answer.Conflict _,
-                Answer.Unsubscribed _,
-                Answer.EndpointIs _,
-                Answer.RetryStarted _,
-                Answer.NotRetryable _,
-                Answer.NotFound _ ->
-                exchange.unexpected(answer);
-          }
-        });
+        Answer.Subscribed.class,
+        subscribed ->
+            exchange.answerCreated(
+                PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
+                json(new Shown(subscribed.subscription(), subscribed.endpoint().url()))));
+  }
+
+  private void change(Exchange exchange, byte[] body) {
+    update(exchange, reader.readPatch(body));
+  }
+
+  private Route pausing(String verb, boolean paused) {
+    return Route.post(
+        PATH + "/{id}/" + verb,
+        Access.MANAGE,
+        (exchange, _) -> update(exchange, new Patch(null, null, null, paused)));
+  }
+
+  private void update(Exchange exchange, Patch patch) {
+    exchange.ask(
+        engine,
+        new Request.Update(exchange.tenant(), id(exchange), patch),
+        Answer.Updated.class,
+        updated ->
+            exchange.answer(
+                200, json(new Shown(updated.subscription(), updated.endpoint().url()))));
   }
 
   private void list(Exchange exchange, byte[] body) {
@@ -90,20 +103,8 @@ final class SubscriptionsApi {
     exchange.ask(
         engine,
         new Request.Unsubscribe(exchange.tenant(), id(exchange)),
-        answer -> {
-          switch (answer) {
-            case Answer.Unsubscribed _ -> exchange.answerNoContent();
-            case Answer.NotFound _ -> exchange.refuse(Problem.UNKNOWN_ID);
-            case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
-            case Answer.Accepted _,
-                Answer.Conflict _,
-                Answer.Subscribed _,
-                Answer.EndpointIs _,
-                Answer.RetryStarted _,
-                Answer.NotRetryable _ ->
-                exchange.unexpected(answer);
-          }
-        });
+        Answer.Unsubscribed.class,
+        _ -> exchange.answerNoContent());
   }
 
   private static long id(Exchange exchange) {
@@ -139,6 +140,7 @@ final class SubscriptionsApi {
     Json.text(out, "subject", subscription.subject());
     out.writeStringProperty("format", SubscriptionReader.FORMAT);
     Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
+    out.writeBooleanProperty("paused", subscription.paused());
     Json.time(out, "createdAt", subscription.createdAt());
     out.writeEndObject();
   }

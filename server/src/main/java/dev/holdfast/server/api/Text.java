@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Operational;
 import dev.holdfast.server.api.Problem.Kind;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -55,6 +56,12 @@ final class Text {
           Kind.INVALID_FIELD,
           field,
           "An event has one exact type; \"*\" is for the patterns of subscriptions.");
+    }
+    if (Operational.TYPES.contains(value)) {
+      throw Refusal.of(
+          Kind.INVALID_FIELD,
+          field,
+          "Only Holdfast itself sends events of this type. Give yours another one.");
     }
     return value;
   }

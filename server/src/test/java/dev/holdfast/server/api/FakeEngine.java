@@ -1,11 +1,13 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.engine.Holdfast.Tested;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -105,6 +107,16 @@ final class FakeEngine implements Engine {
   /** A store that has nothing. */
   private static final class EmptyHistory implements History {
     @Override
+    public Optional<Replay> replay(String tenant, long id) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<Replay> replays(String tenant, long before, int limit) {
+      return List.of();
+    }
+
+    @Override
     public Page messages(Query query) {
       return new Page(List.of(), null);
     }
@@ -127,5 +139,10 @@ final class FakeEngine implements Engine {
 
   private interface Question<T> {
     T ask() throws Exception;
+  }
+
+  @Override
+  public Future<Optional<Tested>> test(String tenant, long endpoint) {
+    return Future.succeededFuture(Optional.empty());
   }
 }

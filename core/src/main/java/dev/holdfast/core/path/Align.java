@@ -1,0 +1,216 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.path.Match.Standing;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Store.Which;
+import dev.holdfast.core.port.Write;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Off the path: brings the unfinished messages of a subscription that has changed in line with it.
+ * Those in memory are met on their way; those in the store are read a limited number at a time,
+ * until none is left that stands otherwise.
+ */
+final class Align {
+  private final Limits limits;
+  private final IdSource ids;
+  private final Match match;
+  private final Lanes lanes;
+  private final Loads loads;
+  private final Commit commit;
+  private final Wait wait;
+  private final Park park;
+
+  /** Ended subscriptions that may have unfinished messages, by their id. */
+  private final Map<Long, Subscription> ended = new HashMap<>();
+
+  private final Map<Key, Task> tasks = new HashMap<>();
+  private final Deque<Task> ready = new ArrayDeque<>();
+  private final Deque<Task> later = new ArrayDeque<>();
+  private @Nullable Instant laterAt;
+
+  Align(
+      Limits limits,
+      IdSource ids,
+      Match match,
+      Lanes lanes,
+      Loads loads,
+      Commit commit,
+      Wait wait,
+      Park park) {
+    this.limits = limits;
+    this.ids = ids;
+    this.match = match;
+    this.lanes = lanes;
+    this.loads = loads;
+    this.commit = commit;
+    this.wait = wait;
+    this.park = park;
+  }
+
+  private record Key(long subscription, long endpoint) {}
+
+  /** A subscription's messages at one endpoint. */
+  private static final class Task {
+    final Key key;
+
+    /** What was accepted up to this id may have been matched with what the subscription was. */
+    long changedAt;
+
+    /** Whether the read under way will know of all that. */
+    boolean isComplete;
+
+    Task(Key key) {
+      this.key = key;
+    }
+  }
+
+  /** A subscription has ended: its messages are dropped. */
+  void ended(Subscription subscription, Turn turn) {
+    resumeEnded(subscription);
+    changed(subscription.id(), turn);
+  }
+
+  /** Goes on after a restart with a subscription that has ended. */
+  void resumeEnded(Subscription subscription) {
+    ended.put(subscription.id(), subscription);
+    want(new Key(subscription.id(), subscription.endpoint()));
+    resume(subscription);
+  }
+
+  /** A subscription is not as it was. */
+  void changed(Subscription subscription, Turn turn) {
+    resume(subscription);
+    changed(subscription.id(), turn);
+  }
+
+  /** Goes on after a restart. */
+  void resume(Subscription subscription) {
+    for (long endpoint : subscription.unsettled()) {
+      want(new Key(subscription.id(), endpoint));
+    }
+  }
+
+  private void changed(long subscription, Turn turn) {
+    long now = ids.next(turn.now());
+    for (Task task : tasks.values()) {
+      if (task.key.subscription() == subscription) {
+        task.changedAt = now;
+      }
+    }
+  }
+
+  private void want(Key key) {
+    if (!tasks.containsKey(key)) {
+      Task task = new Task(key);
+      tasks.put(key, task);
+      ready.add(task);
+    }
+  }
+
+  void run(Turn turn) {
+    if (laterAt != null && !turn.now().isBefore(laterAt)) {
+      laterAt = null;
+      ready.addAll(later);
+      later.clear();
+    }
+    while (loads.hasRoom() && !ready.isEmpty()) {
+      Task task = ready.remove();
+      task.isComplete = loads.isAllLanded(task.changedAt);
+      loads.start(
+          new Load.OfSubscription(
+              task.key.endpoint(), task.key.subscription(), which(task), limits.sweep()),
+          turn);
+    }
+  }
+
+  /** Which of the messages at that endpoint stand otherwise than the subscription says. */
+  private Which which(Task task) {
+    Subscription subscription = match.get(task.key.subscription());
+    if (subscription == null || subscription.endpoint() != task.key.endpoint()) {
+      return Which.ALL;
+    }
+    return subscription.paused() ? Which.NOT_PAUSED : Which.PAUSED;
+  }
+
+  void loaded(Load.OfSubscription load, List<Message> messages, long number, Turn turn) {
+    Task task = tasks.get(new Key(load.subscription(), load.endpoint()));
+    if (task == null) {
+      throw new IllegalStateException("nobody asked for these messages: " + load);
+    }
+    if (messages.isEmpty() && task.isComplete && load.which() == which(task)) {
+      tasks.remove(task.key);
+      settled(task.key);
+      return;
+    }
+    for (Message message : messages) {
+      if (!loads.isOutOfTime(message.id(), number)) {
+        align(message, turn);
+      }
+    }
+    later.add(task);
+    if (laterAt == null) {
+      laterAt = turn.now().plus(limits.retryStoreAfter());
+    }
+  }
+
+  /** Nothing of a subscription stands otherwise at an endpoint any more. */
+  private void settled(Key key) {
+    if (ended.containsKey(key.subscription())) {
+      if (tasks.keySet().stream().noneMatch(task -> task.subscription() == key.subscription())) {
+        ended.remove(key.subscription());
+        commit.add(
+            Commit.Entry.of(new Write.Forget(key.subscription()), lanes.of(key.endpoint()), null));
+      }
+      return;
+    }
+    Subscription subscription = match.latest(key.subscription());
+    if (subscription != null && subscription.unsettled().contains(key.endpoint())) {
+      Subscription now = subscription.settledAt(key.endpoint());
+      match.changing(now);
+      commit.add(Commit.Entry.of(new Write.Update(now, null), lanes.of(now.endpoint()), null));
+    }
+  }
+
+  private void align(Message message, Turn turn) {
+    Standing standing = match.standing(message);
+    boolean isAligned =
+        switch (standing) {
+          case FITS -> message.status() != Status.PAUSED;
+          case HELD_BACK -> message.status() == Status.PAUSED;
+          case ELSEWHERE, UNSUBSCRIBED -> false;
+        };
+    if (isAligned) {
+      return;
+    }
+    Held held = lanes.held(message.id());
+    if (held == null) {
+      held = lanes.hold(lanes.of(message.endpoint()), message, Place.WRITING);
+    } else {
+      switch (held.place) {
+        case FIRST -> held.lane.first.remove(held);
+        case RETRY -> held.lane.retry.remove(held);
+        case TIMER -> wait.take(held);
+        case SENDING, WRITING -> {
+          return;
+        }
+      }
+    }
+    park.align(held, standing, turn);
+  }
+
+  @Nullable Instant nextWake() {
+    return laterAt;
+  }
+}

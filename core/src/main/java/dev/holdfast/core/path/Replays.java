@@ -1,0 +1,229 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.State;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Store.Original;
+import dev.holdfast.core.port.Store.Originals;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.Remade;
+import dev.holdfast.core.rules.RetrySchedule;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Off the path: replays. First what a replay is of is counted; then new messages are made of it, a
+ * limited number at a time, each step in one commit with how far the replay is, so that none is
+ * made twice whatever happens. Replays take turns, and one step is under way at a time.
+ */
+final class Replays {
+  private final Limits limits;
+  private final RetrySchedule schedule;
+  private final IdSource ids;
+  private final Match match;
+  private final Lanes lanes;
+  private final Loads loads;
+  private final Commit commit;
+
+  /** Those that are not at their end, as they were last written or are being written. */
+  private final Map<Long, Replay> running = new HashMap<>();
+
+  private final Deque<Long> turns = new ArrayDeque<>();
+
+  /** How many messages were counted, and how far, of those that are being counted. */
+  private final Map<Long, Replay> counting = new HashMap<>();
+
+  private boolean busy;
+  private @Nullable Instant retryAt;
+
+  Replays(
+      Limits limits,
+      RetrySchedule schedule,
+      IdSource ids,
+      Match match,
+      Lanes lanes,
+      Loads loads,
+      Commit commit) {
+    this.limits = limits;
+    this.schedule = schedule;
+    this.ids = ids;
+    this.match = match;
+    this.lanes = lanes;
+    this.loads = loads;
+    this.commit = commit;
+  }
+
+  void start(Request.Replay request, Consumer<Answer> replyTo, Turn turn) {
+    Long endpoint = request.selection().endpoint();
+    if (endpoint != null) {
+      Lane lane = lanes.get(endpoint);
+      if (lane == null || !lane.endpoint.tenant().equals(request.tenant())) {
+        turn.reply(replyTo, new Answer.NotFound());
+        return;
+      }
+    }
+    Replay replay = Replay.of(ids.next(turn.now()), request.tenant(), request.selection());
+    write(replay, List.of(), replyTo);
+  }
+
+  void cancel(Request.CancelReplay request, Consumer<Answer> replyTo, Turn turn) {
+    Replay replay = running.get(request.replay());
+    if (replay == null || !replay.tenant().equals(request.tenant())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    write(replay.as(State.CANCELLED), List.of(), replyTo);
+  }
+
+  /** Goes on after a restart. */
+  void resume(Replay replay) {
+    running.put(replay.id(), replay);
+    turns.add(replay.id());
+  }
+
+  void run(Turn turn) {
+    if (busy
+        || turns.isEmpty()
+        || !loads.hasRoom()
+        || !commit.hasRoomForOutcomes()
+        || (retryAt != null && turn.now().isBefore(retryAt))) {
+      return;
+    }
+    retryAt = null;
+    Replay replay = null;
+    while (replay == null && !turns.isEmpty()) {
+      replay = running.get(turns.remove());
+    }
+    if (replay == null) {
+      return;
+    }
+    busy = true;
+    if (replay.total() == null) {
+      Replay soFar = counting.getOrDefault(replay.id(), replay.counted(0));
+      counting.put(replay.id(), soFar);
+      loads.start(new Load.Originals(soFar, Integer.MAX_VALUE), turn);
+    } else {
+      loads.start(new Load.Originals(replay, limits.sweep()), turn);
+    }
+  }
+
+  /** Some of the messages that a replay is of have been read. */
+  void loaded(Load.Originals load, Originals found, Turn turn) {
+    busy = false;
+    Replay replay = running.get(load.replay().id());
+    if (replay == null) {
+      counting.remove(load.replay().id());
+      return;
+    }
+    if (replay.total() == null) {
+      counted(replay, found);
+    } else {
+      remake(replay, found, turn);
+    }
+  }
+
+  private void counted(Replay replay, Originals found) {
+    Replay soFar = Objects.requireNonNull(counting.remove(replay.id()));
+    long total = Objects.requireNonNull(soFar.total()) + found.originals().size();
+    if (found.isEnd()) {
+      write(replay.counted(total), List.of(), null);
+    } else {
+      counting.put(replay.id(), soFar.counted(total).after(0, 0, found.through()));
+      turns.add(replay.id());
+    }
+  }
+
+  private void remake(Replay replay, Originals found, Turn turn) {
+    List<Remade> made = new ArrayList<>(found.originals().size());
+    int skipped = 0;
+    for (Original original : found.originals()) {
+      Subscription subscription = match.get(original.subscription());
+      if (subscription == null || (original.replayed() && !replay.selection().again())) {
+        skipped++;
+      } else {
+        made.add(new Remade(message(original, subscription, turn), original.message()));
+      }
+    }
+    Replay after = replay.after(made.size(), skipped, found.through());
+    write(found.isEnd() ? after.as(State.DONE) : after, made, null);
+  }
+
+  /** A new message, which is due now: among the retries, so that it goes behind what is new. */
+  private Message message(Original original, Subscription subscription, Turn turn) {
+    Message pending =
+        Message.pending(
+            ids.next(turn.now()),
+            original.event(),
+            subscription.id(),
+            subscription.endpoint(),
+            original.eventSize());
+    return schedule.replayed(pending, turn.now());
+  }
+
+  private void write(Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo) {
+    if (!made.isEmpty()) {
+      loads.unlanded(made.getFirst().message().id());
+    }
+    Replay before = running.get(replay.id());
+    if (replay.state() != State.RUNNING) {
+      running.remove(replay.id());
+    } else if (before != null) {
+      running.put(replay.id(), replay);
+    }
+    busy = busy || replyTo == null;
+    commit.add(
+        new Commit.Entry(
+            new Write.Progress(before, replay, made), null, null, replyTo, 1 + made.size(), 0));
+  }
+
+  /** How far a replay is, is on disk. */
+  void written(Write.Progress write, @Nullable Consumer<Answer> replyTo, Turn turn) {
+    landed(write, replyTo);
+    Replay replay = write.replay();
+    if (replay.state() != State.RUNNING) {
+      running.remove(replay.id());
+    } else if (replyTo != null) {
+      running.put(replay.id(), replay);
+    }
+    if (running.containsKey(replay.id())) {
+      turns.add(replay.id());
+    }
+    if (replyTo != null) {
+      turn.reply(replyTo, new Answer.ReplayIs(replay));
+    }
+  }
+
+  /** How far a replay is could not be written: it goes on a little later from where it was. */
+  void notWritten(Write.Progress write, @Nullable Consumer<Answer> replyTo, Turn turn) {
+    landed(write, replyTo);
+    if (write.before() != null) {
+      running.put(write.replay().id(), write.before());
+      turns.add(write.replay().id());
+      retryAt = turn.now().plus(limits.retryStoreAfter());
+    }
+  }
+
+  private void landed(Write.Progress write, @Nullable Consumer<Answer> replyTo) {
+    if (!write.made().isEmpty()) {
+      loads.landed(write.made().getFirst().message().id());
+    }
+    if (replyTo == null) {
+      busy = false;
+    }
+  }
+
+  @Nullable Instant nextWake() {
+    return retryAt;
+  }
+}

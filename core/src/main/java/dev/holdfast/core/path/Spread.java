@@ -1,0 +1,98 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Write;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Off the path: makes the messages of an event that very many subscriptions want. They are made in
+ * steps, one at a time, each in the order of the plan that is on disk with the event, so that
+ * nobody's commit waits for more than one step, and a restart goes on with the next.
+ */
+final class Spread {
+  private final Limits limits;
+  private final Match match;
+  private final Make make;
+  private final Commit commit;
+  private final Loads loads;
+  private final Deque<FanOut> steps = new ArrayDeque<>();
+  private @Nullable FanOut underWay;
+  private int waiting;
+  private @Nullable Instant retryAt;
+
+  Spread(Limits limits, Match match, Make make, Commit commit, Loads loads) {
+    this.limits = limits;
+    this.match = match;
+    this.make = make;
+    this.commit = commit;
+    this.loads = loads;
+  }
+
+  /** Whether so many more messages may wait to be made. */
+  boolean hasRoomFor(int messages) {
+    return waiting + messages <= limits.spreading();
+  }
+
+  /** The store has these steps. */
+  void add(Collection<FanOut> planned) {
+    for (FanOut step : planned) {
+      steps.add(step);
+      waiting += step.targets().size();
+    }
+  }
+
+  void run(Turn turn) {
+    if (underWay != null
+        || steps.isEmpty()
+        || !commit.hasRoomForOutcomes()
+        || (retryAt != null && turn.now().isBefore(retryAt))) {
+      return;
+    }
+    retryAt = null;
+    FanOut step = steps.remove();
+    underWay = step;
+    List<Message> made = new ArrayList<>(step.targets().size());
+    for (int i = 0; i < step.targets().size(); i++) {
+      FanOut.Target target = step.targets().get(i);
+      Subscription subscription = match.get(target.subscription());
+      made.add(
+          make.message(
+              step.message(i),
+              step.event(),
+              step.eventSize(),
+              target.subscription(),
+              subscription == null ? target.endpoint() : subscription.endpoint(),
+              turn));
+    }
+    loads.making(step.message(0), step.lastMessage());
+    commit.add(
+        new Commit.Entry(new Write.Spread(step, made), null, null, null, 1 + made.size(), 0));
+  }
+
+  /** The messages of a step are on disk. */
+  void made(FanOut step) {
+    loads.madeAll();
+    underWay = null;
+    waiting -= step.targets().size();
+  }
+
+  /** The messages of a step could not be written: it is tried again a little later. */
+  void notMade(FanOut step, Turn turn) {
+    loads.madeAll();
+    underWay = null;
+    steps.addFirst(step);
+    retryAt = turn.now().plus(limits.retryStoreAfter());
+  }
+
+  @Nullable Instant nextWake() {
+    return retryAt;
+  }
+}

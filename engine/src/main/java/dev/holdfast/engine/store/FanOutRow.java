@@ -1,0 +1,65 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.FanOut.Target;
+import java.nio.ByteBuffer;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How a step of an event's messages that are still to be made is kept. */
+final class FanOutRow {
+  /** The columns that {@link #read} reads, in its order. */
+  static final String COLUMNS = "event, first, event_size, targets, sum";
+
+  private static final int TARGET_BYTES = 2 * Long.BYTES;
+
+  private FanOutRow() {}
+
+  static void set(PreparedStatement row, FanOut step) throws SQLException {
+    byte[] targets = bytes(step.targets());
+    row.setLong(1, step.event());
+    row.setInt(2, step.first());
+    row.setInt(3, step.eventSize());
+    row.setBytes(4, targets);
+    row.setLong(5, sum(step, targets));
+  }
+
+  static FanOut read(ResultSet row) throws SQLException {
+    byte[] targets = row.getBytes(4);
+    return Damaged.orIntact(
+        "fan_outs",
+        row.getLong(1),
+        row.getLong(5),
+        () -> new FanOut(row.getLong(1), row.getInt(3), row.getInt(2), targets(targets)),
+        step -> sum(step, targets));
+  }
+
+  private static long sum(FanOut step, byte[] targets) {
+    return RowSum.of("fan_outs")
+        .add(step.event())
+        .add(step.first())
+        .add(step.eventSize())
+        .add(targets)
+        .value();
+  }
+
+  private static byte[] bytes(List<Target> targets) {
+    ByteBuffer bytes = ByteBuffer.allocate(targets.size() * TARGET_BYTES);
+    for (Target target : targets) {
+      bytes.putLong(target.subscription()).putLong(target.endpoint());
+    }
+    return bytes.array();
+  }
+
+  private static List<Target> targets(byte[] bytes) {
+    ByteBuffer rest = ByteBuffer.wrap(bytes);
+    List<Target> targets = new ArrayList<>(bytes.length / TARGET_BYTES);
+    while (rest.remaining() >= TARGET_BYTES) {
+      targets.add(new Target(rest.getLong(), rest.getLong()));
+    }
+    return targets;
+  }
+}
