@@ -159,6 +159,12 @@ final class Crank {
     }
   }
 
+  /** Lets the first of the commits that were held back end. */
+  void commitOnce() {
+    finishCommit();
+    turn();
+  }
+
   /** Lets the loads that were held back answer. */
   void answerLoads() {
     while (!heldLoads.isEmpty()) {
