@@ -52,13 +52,13 @@ class AnswersTest {
   @Test
   void a_batch_is_202_unless_all_of_it_was_accepted_before() throws Exception {
     Receipt first = new Receipt(1, "mine", 3, true);
-    Receipt second = new Receipt(2, "evt_2", 0, false);
+    Receipt second = new Receipt(2, "evt_0000000000002", 0, false);
     engine.answer = _ -> new Answer.Accepted(List.of(first, second));
     Reply reply = server.post("/v1/events/batch", BATCH);
     assertThat(reply.status()).isEqualTo(202);
     assertThat(reply.text())
         .isEqualTo(
-            "{\"events\":[{\"id\":\"mine\",\"messages\":3},{\"id\":\"evt_2\",\"messages\":0}]}");
+            "{\"events\":[{\"id\":\"mine\",\"messages\":3},{\"id\":\"evt_0000000000002\",\"messages\":0}]}");
     engine.answer = _ -> new Answer.Accepted(List.of(first, first));
     assertThat(server.post("/v1/events/batch", BATCH).status()).isEqualTo(200);
   }
