@@ -5,7 +5,9 @@ import com.networknt.schema.ExecutionConfig;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.dialect.Dialect;
 import com.networknt.schema.dialect.Dialects;
+import com.networknt.schema.keyword.NonValidationKeyword;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -40,8 +42,8 @@ public final class Documented {
   private static final String ID = "https://holdfast.example/openapi.json";
 
   private static final SchemaRegistry SCHEMAS =
-      SchemaRegistry.withDefaultDialect(
-          Dialects.getOpenApi31(), builder -> builder.schemas(Map.of(ID, DOCUMENT.toString())));
+      SchemaRegistry.withDialect(
+          dialect(), builder -> builder.schemas(Map.of(ID, DOCUMENT.toString())));
 
   private static final Map<String, Schema> COMPILED = new ConcurrentHashMap<>();
 
@@ -60,6 +62,13 @@ public final class Documented {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The schemas of OpenAPI, in a document whose other parts are no schemas. */
+  private static Dialect dialect() {
+    return Dialect.builder(Dialects.getOpenApi31())
+        .keywords(DOCUMENT.propertyNames().stream().map(NonValidationKeyword::new).toList())
+        .build();
   }
 
   /**
