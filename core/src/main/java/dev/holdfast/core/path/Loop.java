@@ -19,7 +19,6 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -393,18 +392,12 @@ public final class Loop implements View {
   }
 
   @Override
-  public List<EndpointNow> endpoints(
-      String tenant, Health.@Nullable State state, long before, int limit) {
-    List<EndpointNow> found = new ArrayList<>();
-    for (Lane lane : lanes.lanesOf(tenant).headMap(before, false).descendingMap().values()) {
-      if (found.size() >= limit) {
-        break;
-      }
-      if (lane.stored && (state == null || lane.health().state() == state)) {
-        found.add(now(lane));
-      }
-    }
-    return found;
+  public List<EndpointNow> endpoints(String tenant, long before, int limit) {
+    return lanes.lanesOf(tenant).headMap(before, false).descendingMap().values().stream()
+        .filter(lane -> lane.stored)
+        .limit(limit)
+        .map(Loop::now)
+        .toList();
   }
 
   private static EndpointNow now(Lane lane) {

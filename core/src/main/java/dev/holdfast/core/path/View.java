@@ -1,12 +1,10 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
-import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** What can be seen of the {@link Loop} from outside. Only its own thread may look. */
 public interface View {
@@ -18,8 +16,8 @@ public interface View {
 
   Optional<EndpointNow> endpoint(String tenant, long id);
 
-  /** Endpoints in {@code state}, or in any, with an id below {@code before}, newest first. */
-  List<EndpointNow> endpoints(String tenant, Health.@Nullable State state, long before, int limit);
+  /** Endpoints with an id below {@code before}, newest first. */
+  List<EndpointNow> endpoints(String tenant, long before, int limit);
 
   Gauges gauges();
 

@@ -93,7 +93,9 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
   }
 
   private static String host(String text) throws Problem {
-    String host = text.toLowerCase(Locale.ROOT);
+    // a letter that is not ASCII may be one in lower case, and would pass for it below
+    boolean isAscii = text.chars().allMatch(c -> c < 0x80);
+    String host = isAscii ? text.toLowerCase(Locale.ROOT) : text;
     if (host.isEmpty()) {
       throw new Problem("The URL has no host; write it like https://example.com/hook.");
     }

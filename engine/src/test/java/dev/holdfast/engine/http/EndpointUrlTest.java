@@ -104,7 +104,8 @@ class EndpointUrlTest {
         "http://example.com\\.evil.test/",
         "http://exam%70le.com/",
         "http://example.com\r\nx: y/",
-        "http://./"
+        "http://./",
+        "http://\u212aiosk.example/",
       })
   void a_host_must_be_a_name(String text) {
     assertThat(refused(text))

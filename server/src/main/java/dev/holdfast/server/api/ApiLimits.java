@@ -56,6 +56,9 @@ public record ApiLimits(
   static final int LIST_ITEMS = 1_000;
   static final int LIST_ITEMS_DEFAULT = 100;
 
+  /** How many endpoints a list looks at for those that are wanted. */
+  static final int LIST_ROWS = 10_000;
+
   static final int INITIAL_LINE_BYTES = 8 << 10;
   static final int HEADER_BYTES = 16 << 10;
 

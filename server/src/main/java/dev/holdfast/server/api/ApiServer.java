@@ -36,6 +36,7 @@ public final class ApiServer {
   private final Metrics metrics;
   private final HttpServer server;
   private final long sweeper;
+  private final List<Route> routes;
 
   /**
    * How the server is to run.
@@ -54,12 +55,18 @@ public final class ApiServer {
       PrometheusMeterRegistry metrics) {}
 
   private ApiServer(
-      Context context, AtomicBoolean stopping, Metrics metrics, HttpServer server, long sweeper) {
+      Context context,
+      AtomicBoolean stopping,
+      Metrics metrics,
+      HttpServer server,
+      long sweeper,
+      List<Route> routes) {
     this.context = context;
     this.stopping = stopping;
     this.metrics = metrics;
     this.server = server;
     this.sweeper = sweeper;
+    this.routes = routes;
   }
 
   /** Starts serving. Blocks until connections are taken, so not to be called on an event loop. */
@@ -102,6 +109,7 @@ public final class ApiServer {
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
+    routes.addAll(new OpenApi().routes());
     Intake intake =
         new Intake(
             new Router(routes),
@@ -122,7 +130,9 @@ public final class ApiServer {
     long sweeper = vertx.setPeriodic(sweepMillis(limits), _ -> connections.sweep());
     return server
         .listen()
-        .map(listening -> new ApiServer(context, stopping, metrics, listening, sweeper))
+        .map(
+            listening ->
+                new ApiServer(context, stopping, metrics, listening, sweeper, List.copyOf(routes)))
         .onFailure(
             _ -> {
               vertx.cancelTimer(sweeper);
@@ -156,6 +166,11 @@ public final class ApiServer {
   /** Where connections are taken. */
   public int port() {
     return server.actualPort();
+  }
+
+  /** All that is served. */
+  List<Route> routes() {
+    return routes;
   }
 
   /**

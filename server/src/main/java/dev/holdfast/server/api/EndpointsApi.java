@@ -6,12 +6,14 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Operation;
+import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.History.Change;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.TooManyTests;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -60,12 +62,35 @@ final class EndpointsApi {
     Health.State state = state(exchange.parameters().one("state"));
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> view.endpoints(tenant, state, before, limit + 1)),
-        found ->
-            exchange.answerList(
-                Page.of(
-                    found, limit, last -> Cursor.text(Cursor.List.ENDPOINTS, last.endpoint().id())),
-                EndpointsApi::write));
+        engine.look(view -> page(view, tenant, state, before, limit)),
+        page -> exchange.answerList(page, EndpointsApi::write));
+  }
+
+  /**
+   * The next endpoints in {@code state}, or in any. Looks at no more than a fixed number: it does
+   * so on the event loop, and there may be very many in other states.
+   */
+  private static Page<EndpointNow> page(
+      View view, String tenant, Health.@Nullable State state, long before, int limit) {
+    List<EndpointNow> found = new ArrayList<>();
+    long last = before;
+    int step = state == null ? limit + 1 : ApiLimits.LIST_ITEMS;
+    for (int looked = 0; looked < ApiLimits.LIST_ROWS; looked += step) {
+      List<EndpointNow> some = view.endpoints(tenant, last, step);
+      for (EndpointNow now : some) {
+        if (found.size() == limit) {
+          return new Page<>(found, Cursor.text(Cursor.List.ENDPOINTS, last));
+        }
+        if (state == null || now.endpoint().health().state() == state) {
+          found.add(now);
+        }
+        last = now.endpoint().id();
+      }
+      if (some.size() < step) {
+        return new Page<>(found, null);
+      }
+    }
+    return new Page<>(found, Cursor.text(Cursor.List.ENDPOINTS, last));
   }
 
   private static Health.@Nullable State state(@Nullable String given) {

@@ -40,6 +40,7 @@ final class Exchange {
       HttpHeaders.createOptimized("application/problem+json");
   private static final CharSequence CACHE_CONTROL = HttpHeaders.CACHE_CONTROL;
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
+  private static final CharSequence NO_CACHE = HttpHeaders.createOptimized("no-cache");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
   private static final CharSequence CHALLENGE = HttpHeaders.createOptimized("Bearer");
@@ -357,6 +358,24 @@ final class Exchange {
     }
   }
 
+  /**
+   * Answers with what is the same for everybody. The caller may keep a copy, and asks by its tag
+   * whether it is still the same.
+   */
+  void answerTagged(CharSequence contentType, Buffer content, String tag) {
+    if (begin()) {
+      String known = request.headers().get(HttpHeaders.IF_NONE_MATCH);
+      boolean same = known != null && (known.equals("*") || known.contains(tag));
+      HttpServerResponse response = request.response().setStatusCode(same ? 304 : 200);
+      response.putHeader(HttpHeaders.ETAG, tag);
+      response.putHeader(CACHE_CONTROL, NO_CACHE);
+      if (!same) {
+        response.putHeader(HttpHeaders.CONTENT_TYPE, contentType);
+      }
+      end(response, same ? null : content);
+    }
+  }
+
   /** Long lists are written on another thread: they would hold up the loop. */
   <T> void answerList(Page<T> page, BiConsumer<JsonGenerator, T> writer) {
     if (page.items().size() <= ApiLimits.INLINE_WRITE_ITEMS) {
@@ -373,6 +392,7 @@ final class Exchange {
       HttpServerResponse response = request.response().setStatusCode(201);
       response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
       response.putHeader(HttpHeaders.LOCATION, location);
+      response.putHeader(CACHE_CONTROL, NO_STORE);
       end(response, json);
     }
   }

@@ -16,6 +16,11 @@ final class Rfc3339 {
   private static final int SECONDS_PER_MINUTE = 60;
   private static final int SECONDS_PER_HOUR = 3_600;
 
+  /** An offset can lead out of the years that have four digits, and so can be written again. */
+  private static final Instant FIRST = Instant.parse("0000-01-01T00:00:00Z");
+
+  private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
+
   private Rfc3339() {}
 
   /** Empty for anything that is not such a time. */
@@ -57,10 +62,11 @@ final class Rfc3339 {
       return Optional.empty();
     }
     try {
-      return Optional.of(
+      Instant time =
           LocalDateTime.of(year, month, day, hour, minute, second, nano)
               .toInstant(ZoneOffset.UTC)
-              .minusSeconds(offset));
+              .minusSeconds(offset);
+      return time.isBefore(FIRST) || !time.isBefore(END) ? Optional.empty() : Optional.of(time);
     } catch (DateTimeException _) {
       return Optional.empty();
     }

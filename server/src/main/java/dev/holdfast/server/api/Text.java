@@ -8,8 +8,8 @@ import java.time.temporal.ChronoUnit;
 /** What texts must be like that callers give us and that we keep, compare and show again. */
 final class Text {
   static final String TIME_REMEDY =
-      "Give a time as in RFC 3339 with an offset and at most nine decimals, such as"
-          + " 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.5+01:00.";
+      "Give a time of the years 0000 to 9999 as in RFC 3339 with an offset and at most nine"
+          + " decimals, such as 2026-03-01T12:00:00Z or 2026-03-01T13:00:00.5+01:00.";
 
   private static final int SHOWN_CHARS = 64;
 
@@ -17,11 +17,12 @@ final class Text {
 
   /** Refuses what is empty, too long, or has characters that cannot be kept or shown. */
   static String clean(String value, String field, int mostChars) {
-    if (value.isEmpty() || value.length() > mostChars) {
+    int chars = value.length() > mostChars ? value.codePointCount(0, value.length()) : 0;
+    if (value.isEmpty() || chars > mostChars) {
       throw Refusal.of(
           Kind.INVALID_FIELD,
           field,
-          "It must have 1 to " + mostChars + " characters, not " + value.length() + ".");
+          "It must have 1 to " + mostChars + " characters, not " + chars + ".");
     }
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
 import dev.holdfast.core.path.Answer.Refused.Why;
@@ -14,12 +16,15 @@ import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.server.api.TestServer.Reply;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.JsonNode;
 
 /** What each answer of the engine becomes for the caller. */
 class AnswersTest {
@@ -52,13 +57,13 @@ class AnswersTest {
   @Test
   void a_batch_is_202_unless_all_of_it_was_accepted_before() throws Exception {
     Receipt first = new Receipt(1, "mine", 3, true);
-    Receipt second = new Receipt(2, "evt_2", 0, false);
+    Receipt second = new Receipt(2, "evt_0000000000002", 0, false);
     engine.answer = _ -> new Answer.Accepted(List.of(first, second));
     Reply reply = server.post("/v1/events/batch", BATCH);
     assertThat(reply.status()).isEqualTo(202);
     assertThat(reply.text())
         .isEqualTo(
-            "{\"events\":[{\"id\":\"mine\",\"messages\":3},{\"id\":\"evt_2\",\"messages\":0}]}");
+            "{\"events\":[{\"id\":\"mine\",\"messages\":3},{\"id\":\"evt_0000000000002\",\"messages\":0}]}");
     engine.answer = _ -> new Answer.Accepted(List.of(first, first));
     assertThat(server.post("/v1/events/batch", BATCH).status()).isEqualTo(200);
   }
@@ -155,6 +160,43 @@ class AnswersTest {
       assertThat(reply.status()).isEqualTo(404);
       assertThat(reply.text()).isEqualTo(unknown);
     }
+  }
+
+  @Test
+  void a_list_of_endpoints_looks_at_10000_and_goes_on_from_there() throws Exception {
+    FakeView view = new FakeView();
+    Health enabled = Health.created(Instant.EPOCH);
+    Health frozen =
+        new Health(
+            Health.State.FROZEN,
+            Instant.EPOCH,
+            Health.Reason.OPERATOR,
+            Instant.EPOCH,
+            0,
+            0,
+            Health.Bucket.EMPTY,
+            Health.Bucket.EMPTY,
+            0,
+            null,
+            null);
+    for (int id = 1; id <= 25_000; id++) {
+      view.add(
+          new Endpoint(id, "default", "http://x/" + id, id == 1 || id == 9_000 ? frozen : enabled));
+    }
+    engine.view = () -> view;
+    List<Integer> sizes = new ArrayList<>();
+    String cursor = "";
+    while (cursor != null) {
+      JsonNode page = server.get("/v1/endpoints?state=frozen" + cursor).json();
+      sizes.add(page.get("items").size());
+      cursor = page.get("next").isNull() ? null : "&cursor=" + page.get("next").asString();
+    }
+    assertThat(sizes).containsExactly(0, 1, 1);
+    JsonNode first = server.get("/v1/endpoints?state=frozen&limit=1000").json();
+    assertThat(first.get("next").isNull()).isFalse();
+    JsonNode page = server.get("/v1/endpoints?limit=2").json();
+    assertThat(page.get("items").size()).isEqualTo(2);
+    assertThat(page.get("items").get(1).get("url").asString()).isEqualTo("http://x/24999");
   }
 
   @Test

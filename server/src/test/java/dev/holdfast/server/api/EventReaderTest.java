@@ -398,6 +398,10 @@ class EventReaderTest {
     NewEvent event = read("{\"type\":\"käse.🙂\",\"subject\":\"\\ud83d\\ude42\",\"data\":1}");
     assertThat(event.type()).isEqualTo("käse.🙂");
     assertThat(event.subject()).isEqualTo("🙂");
+    String body = "{\"type\":\"%s\",\"data\":1}";
+    assertThat(read(body.formatted("🙂".repeat(256))).type()).hasSize(512);
+    Problem problem = refused(body.formatted("🙂".repeat(257)));
+    assertThat(problem.detail()).contains("1 to 256 characters, not 257");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
@@ -58,7 +59,8 @@ final class FakeEngine implements Engine {
                   event -> {
                     String id = event.callerId();
                     int number = ids.incrementAndGet();
-                    return new Receipt(number, id == null ? "evt_" + number : id, 1, false);
+                    return new Receipt(
+                        number, id == null ? Id.text(Id.EVENT, number) : id, 1, false);
                   })
               .toList());
     }

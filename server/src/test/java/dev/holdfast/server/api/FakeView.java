@@ -1,14 +1,21 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.Snapshot.Unfinished;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.TreeMap;
 
-/** Sees an engine that has nothing, and counts that are all different. */
+/** Sees an engine that has these endpoints and nothing else, and counts that are all different. */
 final class FakeView implements View {
+  private final NavigableMap<Long, EndpointNow> endpoints = new TreeMap<>();
+
+  void add(Endpoint endpoint) {
+    endpoints.put(endpoint.id(), new EndpointNow(endpoint, new Unfinished(0, 0, 0)));
+  }
 
   @Override
   public Optional<Subscription> subscription(String tenant, long id) {
@@ -26,9 +33,8 @@ final class FakeView implements View {
   }
 
   @Override
-  public List<EndpointNow> endpoints(
-      String tenant, Health.@Nullable State state, long before, int limit) {
-    return List.of();
+  public List<EndpointNow> endpoints(String tenant, long before, int limit) {
+    return endpoints.headMap(before, false).descendingMap().values().stream().limit(limit).toList();
   }
 
   @Override

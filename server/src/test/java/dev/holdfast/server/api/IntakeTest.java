@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request.Submit;
 import dev.holdfast.server.api.TestServer.Reply;
@@ -81,7 +82,7 @@ class IntakeTest {
   void an_event_is_accepted() throws Exception {
     Reply reply = server.post("/v1/events", EVENT);
     assertThat(reply.status()).isEqualTo(202);
-    assertThat(reply.text()).isEqualTo("{\"id\":\"evt_1\",\"messages\":1}");
+    assertThat(reply.text()).isEqualTo("{\"id\":\"evt_0000000000001\",\"messages\":1}");
     assertThat(reply.header("content-type")).contains("application/json");
   }
 
@@ -576,7 +577,9 @@ class IntakeTest {
     try (RawClient client = new RawClient(server.port())) {
       client.send(request.repeat(50));
       for (int i = 1; i <= 50; i++) {
-        assertThat(client.answer()).startsWith("HTTP/1.1 202 ").contains("\"evt_" + i + "\"");
+        assertThat(client.answer())
+            .startsWith("HTTP/1.1 202 ")
+            .contains("\"" + Id.text(Id.EVENT, i) + "\"");
       }
       assertThat(client.send(request).answer()).startsWith("HTTP/1.1 202 ");
       String bad = request.replace("order.paid", "order.****");

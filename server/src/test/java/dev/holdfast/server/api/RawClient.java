@@ -57,10 +57,17 @@ final class RawClient implements AutoCloseable {
     return socket.getInputStream().readNBytes(length);
   }
 
-  /** The next answer: its head, and the body that the head declares. */
+  /**
+   * The next answer: its head, and the body that the head declares. It must be one that the OpenAPI
+   * document has.
+   */
   String answer() throws IOException {
     String head = head();
-    return head + new String(body(head), StandardCharsets.UTF_8);
+    byte[] body = body(head);
+    if (!head.startsWith("HTTP/1.1 1")) {
+      Documented.check(Documented.Answer.of(head, body));
+    }
+    return head + new String(body, StandardCharsets.UTF_8);
   }
 
   /** Says that no more is sent. */

@@ -399,14 +399,15 @@ final class RequestFuzzTest {
         byte[] request = Arrays.copyOf(head.getBytes(ISO_8859_1), head.length() + body.length);
         System.arraycopy(body, 0, request, head.length(), body.length);
         client.send(request);
-        return answer(method.equals("HEAD"));
+        return answer(new Documented.Request(method, target, body));
       } catch (IOException | RuntimeException | AssertionError e) {
         String shown = head + new String(body, UTF_8);
         throw new AssertionError(shown.substring(0, Math.min(2_000, shown.length())), e);
       }
     }
 
-    private Answer answer(boolean isHead) throws IOException {
+    private Answer answer(Documented.Request request) throws IOException {
+      boolean isHead = request.method().equals("HEAD");
       String head = client.head();
       while (head.startsWith("HTTP/1.1 100")) {
         head = client.head();
@@ -414,6 +415,7 @@ final class RequestFuzzTest {
       byte[] body = isHead ? new byte[0] : client.body(head);
       int status = Integer.parseInt(head.substring(9, 12));
       FuzzedServer.check(status, head, body, isHead);
+      Documented.check(request, Documented.Answer.of(head, body));
       answers[status / 100]++;
       if (head.toLowerCase(Locale.ROOT).contains("connection: close")) {
         client.close();

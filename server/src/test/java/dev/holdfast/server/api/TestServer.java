@@ -24,7 +24,10 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A server under test, and a client that speaks to it from outside. */
+/**
+ * A server under test, and a client that speaks to it from outside. Whatever is answered must be as
+ * the OpenAPI document says.
+ */
 final class TestServer implements AutoCloseable {
   static final String ADMIN_KEY = "admin-key";
   static final String VIEWER_KEY = "viewer-key";
@@ -149,6 +152,7 @@ final class TestServer implements AutoCloseable {
       request.setHeader(headers[i], headers[i + 1]);
     }
     HttpResponse<byte[]> response = client.send(request.build(), BodyHandlers.ofByteArray());
+    Documented.check(method, path, body, response);
     return new Reply(
         response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));
   }
@@ -165,6 +169,7 @@ final class TestServer implements AutoCloseable {
             .header("Content-Type", "application/json")
             .build();
     HttpResponse<byte[]> response = client.send(request, BodyHandlers.ofByteArray());
+    Documented.check(method, path, body, response);
     return new Reply(
         response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));
   }

@@ -3,6 +3,7 @@ package dev.holdfast.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.holdfast.server.api.Documented;
 import dev.holdfast.server.cli.Settings.Sources;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -232,14 +233,15 @@ class WiringTest {
 
   private int get(Server server, String key, String... headers) throws Exception {
     HttpRequest.Builder request = request(server, key, "/v1/endpoints").GET();
-    return send(headers.length == 0 ? request : request.headers(headers));
+    return send(headers.length == 0 ? request : request.headers(headers), "");
   }
 
   private int post(Server server, String key, String path, String body) throws Exception {
     return send(
         request(server, key, path)
             .header("Content-Type", "application/json")
-            .POST(BodyPublishers.ofString(body)));
+            .POST(BodyPublishers.ofString(body)),
+        body);
   }
 
   private static HttpRequest.Builder request(Server server, String key, String path) {
@@ -247,8 +249,15 @@ class WiringTest {
         .header("Authorization", "Bearer " + key);
   }
 
-  private int send(HttpRequest.Builder request) throws IOException, InterruptedException {
-    HttpResponse<String> response = client.send(request.build(), BodyHandlers.ofString());
+  private int send(HttpRequest.Builder builder, String body)
+      throws IOException, InterruptedException {
+    HttpRequest request = builder.build();
+    HttpResponse<byte[]> response = client.send(request, BodyHandlers.ofByteArray());
+    Documented.check(
+        request.method(),
+        request.uri().getRawPath(),
+        body.getBytes(StandardCharsets.UTF_8),
+        response);
     return response.statusCode();
   }
 }
