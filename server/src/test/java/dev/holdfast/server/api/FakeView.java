@@ -14,7 +14,7 @@ final class FakeView implements View {
   private final NavigableMap<Long, EndpointNow> endpoints = new TreeMap<>();
 
   void add(Endpoint endpoint) {
-    endpoints.put(endpoint.id(), new EndpointNow(endpoint, new Unfinished(0, 0, 0)));
+    endpoints.put(endpoint.id(), new EndpointNow(endpoint, new Unfinished(0, 0, 0, 0)));
   }
 
   @Override
