@@ -43,18 +43,21 @@ public final class Holdfast {
   private final LoopRunner runner;
   private final Readers historyReaders;
   private final Committer committer;
+  private final SpaceWatch space;
 
   private Holdfast(
       Context context,
       SqliteStore store,
       LoopRunner runner,
       Readers historyReaders,
-      Committer committer) {
+      Committer committer,
+      SpaceWatch space) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.historyReaders = historyReaders;
     this.committer = committer;
+    this.space = space;
   }
 
   /**
@@ -91,6 +94,7 @@ public final class Holdfast {
             options.health(),
             options.recovery(),
             options.limits(),
+            options.overload(),
             0,
             snapshot);
     Context context = ((VertxInternal) vertx).createEventLoopContext();
@@ -109,8 +113,11 @@ public final class Holdfast {
             loop,
             new LoopRunner.World(
                 vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
+    SpaceWatch space =
+        new SpaceWatch(options.data(), free -> runner.put(new Input.SpaceLeft(free)));
+    space.start();
     runner.start();
-    return new Holdfast(context, store, runner, historyReaders, committer);
+    return new Holdfast(context, store, runner, historyReaders, committer, space);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -179,6 +186,7 @@ public final class Holdfast {
         .stop()
         .onComplete(
             _ -> {
+              space.close();
               historyReaders.close();
               store.close();
             });

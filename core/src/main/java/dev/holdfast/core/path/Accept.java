@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 
 /**
  * First step: gives events their ids, has them matched, and hands them to {@link Commit}. When they
@@ -33,13 +34,13 @@ final class Accept {
   private final Probe probe;
   private final Wait wait;
   private final Loads loads;
+  private final Admission admission;
 
   /** The ids of what is being written, as they were given out: what was accepted with them. */
   private final Deque<Long> unlanded = new ArrayDeque<>();
 
   long events;
   long messages;
-  long refused;
 
   Accept(
       RetrySchedule schedule,
@@ -52,7 +53,8 @@ final class Accept {
       Refill refill,
       Probe probe,
       Wait wait,
-      Loads loads) {
+      Loads loads,
+      Admission admission) {
     this.schedule = schedule;
     this.ids = ids;
     this.match = match;
@@ -64,6 +66,7 @@ final class Accept {
     this.probe = probe;
     this.wait = wait;
     this.loads = loads;
+    this.admission = admission;
   }
 
   void submit(Request.Submit request, Consumer<Answer> replyTo, Turn turn) {
@@ -73,9 +76,13 @@ final class Accept {
       bytes += submitted.data().length;
       bytes += submitted.previous() == null ? 0 : submitted.previous().length;
     }
-    if (!commit.hasRoomFor(bytes)) {
-      refused++;
-      turn.reply(replyTo, new Refused(Refused.Why.OVERLOADED));
+    int count = request.events().size();
+    Admission.Amount load =
+        new Admission.Amount(
+            request.tenant(), count, bytes, bytes + (long) count * Event.OVERHEAD_BYTES);
+    Refused refusal = admission.refusal(load, turn);
+    if (refusal != null) {
+      turn.reply(replyTo, refusal);
       return;
     }
     int weight = 0;
@@ -84,6 +91,7 @@ final class Accept {
       weight += 1 + event.messages().size();
       accepted.add(event);
     }
+    admission.taken(load, weight, turn);
     unlanded.add(firstId(accepted));
     loads.unlandedFrom(unlanded.getFirst());
     commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
@@ -124,9 +132,12 @@ final class Accept {
   void committed(Write.Accept write, AcceptResult result, Consumer<Answer> replyTo, Turn turn) {
     landed(write);
     switch (result) {
-      case AcceptResult.Conflict conflict ->
-          turn.reply(replyTo, new Answer.Conflict(conflict.index()));
+      case AcceptResult.Conflict conflict -> {
+        release(write, _ -> true);
+        turn.reply(replyTo, new Answer.Conflict(conflict.index()));
+      }
       case AcceptResult.Kept kept -> {
+        release(write, index -> kept.receipts().get(index).repeat());
         turn.reply(replyTo, new Answer.Accepted(kept.receipts()));
         for (int i = 0; i < kept.receipts().size(); i++) {
           Receipt receipt = kept.receipts().get(i);
@@ -141,6 +152,33 @@ final class Accept {
   /** The events of one request could not be written. */
   void notCommitted(Write.Accept write) {
     landed(write);
+    release(write, _ -> true);
+  }
+
+  /** Tells what no longer waits to be written, and which of its events were not kept. */
+  private void release(Write.Accept write, IntPredicate isNotKept) {
+    if (write.events().isEmpty()) {
+      return;
+    }
+    String tenant = write.events().getFirst().event().tenant();
+    int rows = 0;
+    long size = 0;
+    int notKept = 0;
+    long notKeptSize = 0;
+    for (int i = 0; i < write.events().size(); i++) {
+      Write.AcceptedEvent accepted = write.events().get(i);
+      rows += 1 + accepted.messages().size();
+      size += accepted.event().size();
+      if (isNotKept.test(i)) {
+        notKept++;
+        notKeptSize += accepted.event().size();
+      }
+    }
+    int count = write.events().size();
+    admission.landed(
+        new Admission.Amount(tenant, count, size - (long) count * Event.OVERHEAD_BYTES, size),
+        rows,
+        new Admission.Amount(tenant, notKept, 0, notKeptSize));
   }
 
   private void landed(Write.Accept write) {

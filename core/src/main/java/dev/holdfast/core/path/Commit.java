@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Commit {
   private final Limits limits;
+  private final Reserve reserve;
   private final Deque<Entry> queue = new ArrayDeque<>();
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
@@ -40,8 +41,9 @@ final class Commit {
   private boolean full;
   private @Nullable Instant retryAt;
 
-  Commit(Limits limits) {
+  Commit(Limits limits, Reserve reserve) {
     this.limits = limits;
+    this.reserve = reserve;
   }
 
   /**
@@ -99,6 +101,9 @@ final class Commit {
     List<Write> writes = new ArrayList<>(next.size());
     for (Entry entry : next) {
       writes.add(entry.write());
+      if (entry.lane() != null && bringsItsEndpoint(entry, entry.lane())) {
+        touched.add(entry.lane());
+      }
     }
     List<Endpoint> endpoints = new ArrayList<>(touched.size());
     for (Lane lane : touched) {
@@ -109,6 +114,12 @@ final class Commit {
     underWay = next;
     busy = true;
     turn.effect(new Effect.Commit(new Batch(writes, endpoints)));
+  }
+
+  /** Whether what was set about an endpoint has to be on disk when the entry is. */
+  private static boolean bringsItsEndpoint(Entry entry, Lane lane) {
+    return entry.write() instanceof Write.Configure
+        || (entry.write() instanceof Write.Subscribe && lane.endpoint.rateLimit() != null);
   }
 
   private List<Entry> gather() {
@@ -143,7 +154,7 @@ final class Commit {
     clearUnderWay();
     List<Entry> givenUp =
         switch (kind) {
-          case REFUSED -> split(failed);
+          case REFUSED -> split(failed, turn);
           case FULL -> keepOutcomes(failed, turn);
           case BROKEN -> List.of();
         };
@@ -153,7 +164,12 @@ final class Commit {
     return givenUp;
   }
 
-  private List<Entry> split(List<Entry> failed) {
+  private List<Entry> split(List<Entry> failed, Turn turn) {
+    if (failed.isEmpty()) {
+      // Only endpoints' counts, which stay to be written: the same at once would fail for ever.
+      retryAt = turn.now().plus(limits.retryStoreAfter());
+      return failed;
+    }
     if (failed.stream().allMatch(Commit::isChange)) {
       return failed;
     }
@@ -232,7 +248,7 @@ final class Commit {
   }
 
   boolean hasRoomForOutcomes() {
-    return !full && unwritten < limits.unwritten();
+    return !full && reserve.allowsAttempts() && unwritten < limits.unwritten();
   }
 
   boolean hasRoomFor(long bytes) {

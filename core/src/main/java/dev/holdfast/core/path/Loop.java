@@ -51,13 +51,27 @@ public final class Loop implements View {
   private final Settle settle;
   private final Subscriptions subscriptions;
   private final RetryByHand byHand;
+  private final Reserve reserve;
+  private final Admission admission;
   private boolean stopping;
+
+  /** A loop without quotas and reserve. */
+  public Loop(
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      int node,
+      Snapshot snapshot) {
+    this(schedule, health, recovery, limits, Overload.NONE, node, snapshot);
+  }
 
   public Loop(
       RetrySchedule schedule,
       EndpointHealth health,
       Recovery recovery,
       Limits limits,
+      Overload overload,
       int node,
       Snapshot snapshot) {
     this.schedule = schedule;
@@ -68,7 +82,9 @@ public final class Loop implements View {
     bodies = new BodyCache(limits.bodyBytes());
     lanes = new Lanes(limits.laneInFlight(), loads, bodies);
     match = new Match();
-    commit = new Commit(limits);
+    reserve = new Reserve(overload.reserveBytes());
+    commit = new Commit(limits, reserve);
+    admission = new Admission(limits, overload, reserve, commit, snapshot.stored());
     wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
     park = new Park(schedule, commit, wait, bodies);
     refill = new Refill(limits, recovery, lanes, loads);
@@ -77,12 +93,14 @@ public final class Loop implements View {
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill);
     accept =
         new Accept(
-            schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads);
+            schedule, ids, match, lanes, commit, bodies, dispatch, refill, probe, wait, loads,
+            admission);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
             probe);
-    subscriptions = new Subscriptions(limits, ids, match, lanes, loads, commit, wait, park);
+    subscriptions =
+        new Subscriptions(limits, ids, match, lanes, loads, commit, wait, park, dispatch);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
   }
@@ -133,6 +151,8 @@ public final class Loop implements View {
         dispatch.eventsLoaded(loaded.load(), loaded.events(), turn);
       }
       case Input.LoadFailed failed -> loads.failed(failed.load(), turn);
+      case Input.SpaceLeft space -> reserve.left(space.bytes(), turn);
+      case Input.Removed removed -> admission.removed(removed.events());
       case Input.StopRequested _ -> {
         stopping = true;
         dispatch.stop();
@@ -150,6 +170,7 @@ public final class Loop implements View {
       case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
+      case Request.LimitRate limit -> subscriptions.limitRate(limit, replyTo, turn);
       case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
     }
   }
@@ -201,7 +222,7 @@ public final class Loop implements View {
             subscriptions.subscribed(write.subscription(), lane(entry), asker(entry), turn);
         case Write.Unsubscribe write ->
             subscriptions.unsubscribed(write.subscription(), asker(entry), turn);
-        case Write.ChangeState _ -> {
+        case Write.ChangeState _, Write.Configure _ -> {
           if (entry.replyTo() != null) {
             Lane lane = lane(entry);
             turn.reply(
@@ -228,7 +249,7 @@ public final class Loop implements View {
         case Write.Deliver _, Write.Drop _, Write.Retry _, Write.Park _ ->
             wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
         case Write.Accept write -> accept.notCommitted(write);
-        case Write.ChangeState _, Write.Forget _ -> {}
+        case Write.ChangeState _, Write.Configure _, Write.Forget _ -> {}
       }
     }
   }
@@ -295,6 +316,7 @@ public final class Loop implements View {
             : new @Nullable Instant[] {
               wait.nextWake(),
               probe.nextWake(),
+              dispatch.nextWake(),
               commit.nextWake(),
               loads.nextWake(),
               subscriptions.nextWake()
@@ -350,7 +372,9 @@ public final class Loop implements View {
     int enabled = 0;
     int disabled = 0;
     int frozen = 0;
+    int gone = 0;
     for (Lane lane : lanes.all()) {
+      gone += lane.endpoint.goneAt() == null ? 0 : 1;
       switch (lane.health().state()) {
         case ENABLED -> enabled++;
         case DISABLED -> disabled++;
@@ -378,7 +402,10 @@ public final class Loop implements View {
         settle.dropped,
         settle.succeeded,
         settle.failed,
-        accept.refused);
+        admission.refused,
+        admission.refusedByQuota,
+        gone,
+        reserve.freeBytes());
   }
 
   private static Held held(Entry entry) {

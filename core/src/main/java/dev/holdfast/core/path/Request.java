@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.TypePattern;
 import java.time.Instant;
 import java.util.List;
@@ -17,15 +18,33 @@ public sealed interface Request {
    * Deliver events of these types to this URL. Answered by Subscribed or Refused.
    *
    * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
+   * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject)
-      implements Request {}
+  record Subscribe(
+      String tenant,
+      String url,
+      List<TypePattern> types,
+      @Nullable String subject,
+      @Nullable RateLimit rateLimit)
+      implements Request {
+
+    public Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject) {
+      this(tenant, url, types, subject, null);
+    }
+  }
 
   /** End a subscription. Answered by Unsubscribed, NotFound or Refused. */
   record Unsubscribe(String tenant, long subscription) implements Request {}
 
   /** Change an endpoint's state by hand. Answered by EndpointIs, NotFound or Refused. */
   record Operate(String tenant, long endpoint, Operation operation) implements Request {}
+
+  /**
+   * Send an endpoint no more than this; absent: as much as there is. Answered by EndpointIs,
+   * NotFound or Refused.
+   */
+  record LimitRate(String tenant, long endpoint, @Nullable RateLimit rateLimit)
+      implements Request {}
 
   /** Try a message now. Answered by RetryStarted, NotRetryable, NotFound or Refused. */
   record RetryNow(String tenant, long message) implements Request {}

@@ -4,6 +4,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Load;
@@ -30,6 +31,7 @@ final class Subscriptions {
   private final Commit commit;
   private final Wait wait;
   private final Park park;
+  private final Dispatch dispatch;
 
   /** Ended subscriptions that may have unfinished messages, by their id. */
   private final Map<Long, Subscription> ended = new HashMap<>();
@@ -46,7 +48,8 @@ final class Subscriptions {
       Loads loads,
       Commit commit,
       Wait wait,
-      Park park) {
+      Park park,
+      Dispatch dispatch) {
     this.limits = limits;
     this.ids = ids;
     this.match = match;
@@ -55,6 +58,7 @@ final class Subscriptions {
     this.commit = commit;
     this.wait = wait;
     this.park = park;
+    this.dispatch = dispatch;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
@@ -64,6 +68,9 @@ final class Subscriptions {
           new Endpoint(
               ids.next(turn.now()), request.tenant(), request.url(), Health.created(turn.now()));
       lane = lanes.add(endpoint, false, null);
+    }
+    if (request.rateLimit() != null) {
+      limitRate(lane, request.rateLimit());
     }
     Subscription subscription =
         new Subscription(
@@ -76,6 +83,22 @@ final class Subscriptions {
     commit.add(
         Commit.Entry.of(
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint), lane, replyTo));
+  }
+
+  private void limitRate(Lane lane, @Nullable RateLimit limit) {
+    lane.endpoint = lane.endpoint.withRateLimit(limit);
+    commit.touch(lane);
+    dispatch.limitChanged(lane);
+  }
+
+  void limitRate(Request.LimitRate request, Consumer<Answer> replyTo, Turn turn) {
+    Lane lane = lanes.get(request.endpoint());
+    if (lane == null || !lane.stored || !lane.endpoint.tenant().equals(request.tenant())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    limitRate(lane, request.rateLimit());
+    commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
   void subscribed(Subscription subscription, Lane lane, Consumer<Answer> replyTo, Turn turn) {

@@ -46,6 +46,9 @@ public sealed interface Write {
   /** No unfinished message of an ended subscription is left. */
   record Forget(long subscription) implements Write {}
 
+  /** Somebody has set something about the endpoint, which is among those of the batch. */
+  record Configure(long endpoint) implements Write {}
+
   /** The endpoint entered the state that its health tells. Its counts follow with the batch. */
   record ChangeState(Endpoint endpoint) implements Write {}
 }

@@ -42,6 +42,9 @@ final class MemoryStore implements Store {
   /** How many messages one read of a backlog looks at. */
   int backlogRows = 1_000;
 
+  /** What is kept of each tenant's events. */
+  final Map<String, Snapshot.Stored> stored = new HashMap<>();
+
   private long highestId;
 
   @Override
@@ -62,7 +65,8 @@ final class MemoryStore implements Store {
         List.copyOf(subscriptions.values()),
         List.copyOf(ended.values()),
         unfinished,
-        highestId);
+        highestId,
+        stored);
   }
 
   @Override
@@ -95,6 +99,7 @@ final class MemoryStore implements Store {
           ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
+        case Write.Configure _ -> {}
         case Write.ChangeState change -> changes.add(change.endpoint().health());
       }
     }
@@ -109,6 +114,8 @@ final class MemoryStore implements Store {
     for (Write.AcceptedEvent accepted : accept.events()) {
       Event event = accepted.event();
       events.put(event.id(), event);
+      Snapshot.Stored before = stored.getOrDefault(event.tenant(), Snapshot.Stored.NOTHING);
+      stored.put(event.tenant(), before.plus(1, event.size()));
       highestId = Math.max(highestId, event.id());
       for (Message message : accepted.messages()) {
         open.put(message.id(), message);

@@ -151,7 +151,16 @@ public final class SqliteStore implements Store, History {
         subscriptions(connection, "ended_at IS NULL"),
         subscriptions(connection, "ended_at IS NOT NULL"),
         unfinished(connection),
-        highestId(connection));
+        highestId(connection),
+        stored(connection));
+  }
+
+  private static Map<String, Snapshot.Stored> stored(Reader.Statements connection)
+      throws SQLException {
+    try (ResultSet rows =
+        connection.prepare("SELECT " + Tenants.COLUMNS + " FROM tenants").executeQuery()) {
+      return Tenants.read(rows);
+    }
   }
 
   private static List<Subscription> subscriptions(Reader.Statements connection, String which)

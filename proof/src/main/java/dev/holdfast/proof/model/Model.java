@@ -409,7 +409,7 @@ public final class Model {
                 leaving.contains(unsubscribe.subscription().id()),
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
-        case Write.Subscribe _, Write.Forget _ -> {}
+        case Write.Subscribe _, Write.Forget _, Write.Configure _ -> {}
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -555,6 +555,7 @@ public final class Model {
           storedEnded.remove(forget.subscription());
           ended.remove(forget.subscription());
         }
+        case Write.Configure _ -> {}
         case Write.ChangeState change ->
             endpoint(change.endpoint().id())
                 .unrecorded
@@ -636,7 +637,11 @@ public final class Model {
           leaving.remove(unsubscribe.subscription().id());
           ended.put(unsubscribe.subscription().id(), now);
         }
-        case Write.Deliver _, Write.Drop _, Write.Forget _, Write.ChangeState _ -> {}
+        case Write.Deliver _,
+            Write.Drop _,
+            Write.Forget _,
+            Write.Configure _,
+            Write.ChangeState _ -> {}
       }
     }
   }
@@ -668,6 +673,7 @@ public final class Model {
           Write.Subscribe _,
           Write.Unsubscribe _,
           Write.Forget _,
+          Write.Configure _,
           Write.ChangeState _ -> {}
     }
   }

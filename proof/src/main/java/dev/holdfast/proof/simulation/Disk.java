@@ -68,7 +68,12 @@ final class Disk {
       case Write.Retry retry -> isPoisoned(retry.message().id(), now);
       case Write.Park park -> isPoisoned(park.message().id(), now);
       case Write.Drop drop -> isPoisoned(drop.message().id(), now);
-      case Write.Subscribe _, Write.Unsubscribe _, Write.Forget _, Write.ChangeState _ -> false;
+      case Write.Subscribe _,
+          Write.Unsubscribe _,
+          Write.Forget _,
+          Write.Configure _,
+          Write.ChangeState _ ->
+          false;
     };
   }
 

@@ -125,7 +125,7 @@ final class SimulatedStore implements Store {
           ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
-        case Write.ChangeState _ -> {}
+        case Write.ChangeState _, Write.Configure _ -> {}
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {

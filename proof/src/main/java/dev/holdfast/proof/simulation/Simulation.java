@@ -398,6 +398,8 @@ final class Simulation {
         model.counts().failedReads++;
         sameReads = 0;
       }
+      case Input.SpaceLeft space -> trace.line(now, () -> "free " + space.bytes());
+      case Input.Removed _ -> {}
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
     }
   }
@@ -418,7 +420,7 @@ final class Simulation {
           case FREEZE -> model.frozenByHand(operate.endpoint(), now);
         }
       }
-      case Request.Subscribe _, Request.RetryNow _ -> {}
+      case Request.Subscribe _, Request.LimitRate _, Request.RetryNow _ -> {}
     }
   }
 
@@ -433,6 +435,7 @@ final class Simulation {
         trace.line(now, () -> "answered: " + trace.named(Words.of(reply.answer())));
         reply.to().accept(reply.answer());
       }
+      case Effect.GoneChanged _, Effect.SpaceChanged _ -> {}
       case Effect.StateChanged changed -> {
         trace.line(
             now,

@@ -4,8 +4,10 @@ import dev.holdfast.server.api.Problem.Kind;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Intake {
   private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
+
+  private static final Set<String> JSON_TYPES = Set.of("application/json");
+
+  /** A PATCH may also say what it is. */
+  private static final Set<String> PATCH_TYPES =
+      Set.of("application/json", "application/merge-patch+json");
+
   private static final byte[] NO_BODY = new byte[0];
 
   private final Router router;
@@ -106,7 +115,7 @@ final class Intake {
       throw Refusal.of(Kind.UNEXPECTED_BODY, "Send this request without a body.");
     }
     if (route.body() == Route.Body.JSON
-        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE))) {
+        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE), typesOf(request.method()))) {
       throw Refusal.of(
           Kind.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type",
@@ -135,6 +144,14 @@ final class Intake {
 
   /** Whether a content type is JSON in UTF-8; other parameters than the charset are ignored. */
   static boolean isJson(@Nullable String contentType) {
+    return isJson(contentType, JSON_TYPES);
+  }
+
+  private static Set<String> typesOf(HttpMethod method) {
+    return method.equals(HttpMethod.PATCH) ? PATCH_TYPES : JSON_TYPES;
+  }
+
+  private static boolean isJson(@Nullable String contentType, Set<String> types) {
     if (contentType == null) {
       return false;
     }
@@ -142,7 +159,7 @@ final class Intake {
       return true;
     }
     String[] parts = contentType.toLowerCase(Locale.ROOT).split(";", -1);
-    if (!parts[0].strip().equals("application/json")) {
+    if (!types.contains(parts[0].strip())) {
       return false;
     }
     for (int i = 1; i < parts.length; i++) {

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.server.api.Problem.Kind;
 import java.util.ArrayList;
@@ -15,7 +16,7 @@ import tools.jackson.core.JsonToken;
 final class SubscriptionReader {
   static final String FORMAT = "holdfast";
 
-  private static final String KNOWN = "url, types, subject, format";
+  private static final String KNOWN = "url, types, subject, format, rateLimit";
 
   /** Part of the contract, but not of this version. */
   private static final Set<String> LATER =
@@ -35,8 +36,13 @@ final class SubscriptionReader {
    * What a caller wants to subscribe to.
    *
    * @param url in its normal form
+   * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Wish(String url, List<TypePattern> types, @Nullable String subject) {}
+  record Wish(
+      String url,
+      List<TypePattern> types,
+      @Nullable String subject,
+      @Nullable RateLimit rateLimit) {}
 
   Wish read(byte[] body) {
     return JSON.read(body, this::wish);
@@ -46,6 +52,7 @@ final class SubscriptionReader {
     String url = null;
     List<TypePattern> types = null;
     String subject = null;
+    RateLimit rateLimit = null;
     Set<String> seen = new HashSet<>();
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
       String name = parser.currentName();
@@ -60,6 +67,7 @@ final class SubscriptionReader {
           subject = given == null ? null : Text.clean(given, name, ApiLimits.SUBJECT_CHARS);
         }
         case "format" -> checkFormat(JsonBody.text(parser, name));
+        case RateLimits.FIELD -> rateLimit = RateLimits.read(parser);
         default -> throw notTaken(name);
       }
     }
@@ -69,7 +77,7 @@ final class SubscriptionReader {
     if (types == null) {
       throw JsonBody.missing("types");
     }
-    return new Wish(url, types, subject);
+    return new Wish(url, types, subject, rateLimit);
   }
 
   private String url(String given) {

@@ -1,11 +1,13 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.OptionalLong;
@@ -36,13 +38,14 @@ final class SubscriptionsApi {
     SubscriptionReader.Wish wish = reader.read(body);
     exchange.ask(
         engine,
-        new Request.Subscribe(exchange.tenant(), wish.url(), wish.types(), wish.subject()),
+        new Request.Subscribe(
+            exchange.tenant(), wish.url(), wish.types(), wish.subject(), wish.rateLimit()),
         answer -> {
           switch (answer) {
             case Answer.Subscribed subscribed ->
                 exchange.answerCreated(
                     PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
-                    json(new Shown(subscribed.subscription(), subscribed.endpoint().url())));
+                    json(new Shown(subscribed.subscription(), subscribed.endpoint())));
             case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
             case Answer.Accepted _,
                 Answer.Conflict _,
@@ -111,15 +114,15 @@ final class SubscriptionsApi {
     return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
   }
 
-  /** A subscription as people see it: with the URL of its endpoint. */
-  private record Shown(Subscription subscription, String url) {}
+  /** A subscription as people see it: with what its endpoint is. */
+  private record Shown(Subscription subscription, Endpoint endpoint) {}
 
   private static Shown shown(View view, Subscription subscription) {
-    String url =
+    Endpoint endpoint =
         view.endpoint(subscription.tenant(), subscription.endpoint())
-            .map(now -> now.endpoint().url())
+            .map(EndpointNow::endpoint)
             .orElseThrow(() -> new IllegalStateException("a subscription without its endpoint"));
-    return new Shown(subscription, url);
+    return new Shown(subscription, endpoint);
   }
 
   private static Buffer json(Shown shown) {
@@ -130,7 +133,7 @@ final class SubscriptionsApi {
     Subscription subscription = shown.subscription();
     out.writeStartObject();
     Json.id(out, "id", Id.SUBSCRIPTION, subscription.id());
-    out.writeStringProperty("url", shown.url());
+    out.writeStringProperty("url", shown.endpoint().url());
     out.writeArrayPropertyStart("types");
     for (TypePattern type : subscription.types()) {
       out.writeString(type.text());
@@ -139,6 +142,8 @@ final class SubscriptionsApi {
     Json.text(out, "subject", subscription.subject());
     out.writeStringProperty("format", SubscriptionReader.FORMAT);
     Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
+    RateLimits.write(out, shown.endpoint().rateLimit());
+    Json.time(out, "goneAt", shown.endpoint().goneAt());
     Json.time(out, "createdAt", subscription.createdAt());
     out.writeEndObject();
   }
