@@ -11,9 +11,7 @@ import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.core.rules.Arrival;
 import dev.holdfast.core.rules.RetrySchedule;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
@@ -35,9 +33,6 @@ final class Accept {
   private final Wait wait;
   private final Loads loads;
   private final Admission admission;
-
-  /** The ids of what is being written, as they were given out: what was accepted with them. */
-  private final Deque<Long> unlanded = new ArrayDeque<>();
 
   long events;
   long messages;
@@ -92,8 +87,7 @@ final class Accept {
       accepted.add(event);
     }
     admission.taken(load, weight, turn);
-    unlanded.add(firstId(accepted));
-    loads.unlandedFrom(unlanded.getFirst());
+    loads.accepting(firstId(accepted), lastId(accepted));
     commit.add(new Commit.Entry(new Write.Accept(accepted), null, null, replyTo, weight, bytes));
   }
 
@@ -182,12 +176,19 @@ final class Accept {
   }
 
   private void landed(Write.Accept write) {
-    unlanded.removeFirstOccurrence(firstId(write.events()));
-    loads.unlandedFrom(unlanded.isEmpty() ? Long.MAX_VALUE : unlanded.getFirst());
+    loads.accepted(firstId(write.events()));
   }
 
-  private static Long firstId(List<Write.AcceptedEvent> accepted) {
+  private static long firstId(List<Write.AcceptedEvent> accepted) {
     return accepted.isEmpty() ? Long.MAX_VALUE : accepted.getFirst().event().id();
+  }
+
+  private static long lastId(List<Write.AcceptedEvent> accepted) {
+    if (accepted.isEmpty()) {
+      return Long.MAX_VALUE;
+    }
+    Write.AcceptedEvent last = accepted.getLast();
+    return last.messages().isEmpty() ? last.event().id() : last.messages().getLast().id();
   }
 
   private void handOver(Write.AcceptedEvent accepted, Turn turn) {

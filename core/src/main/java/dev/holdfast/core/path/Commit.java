@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class Commit {
   private final Limits limits;
   private final Reserve reserve;
-  private final Deque<Entry> queue = new ArrayDeque<>();
+  private final WriteQueue queue = new WriteQueue();
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
@@ -62,6 +62,16 @@ final class Commit {
       int weight,
       long bytes) {
 
+    /** Who asked for it. */
+    String tenant() {
+      if (lane != null) {
+        return lane.endpoint.tenant();
+      }
+      return write instanceof Write.Accept accept && !accept.events().isEmpty()
+          ? accept.events().getFirst().event().tenant()
+          : "";
+    }
+
     static Entry of(Write write, Held held) {
       return new Entry(write, held, held.lane, null, 1, 0);
     }
@@ -72,7 +82,11 @@ final class Commit {
   }
 
   void add(Entry entry) {
-    (isChange(entry) ? changes : queue).add(entry);
+    if (isChange(entry)) {
+      changes.add(entry);
+    } else {
+      queue.add(entry);
+    }
     unwritten += entry.weight();
     acceptingBytes += entry.bytes();
   }
@@ -126,12 +140,14 @@ final class Commit {
     List<Entry> gathered = new ArrayList<>(Math.min(queue.size(), limits.batchWrites()));
     int weight = 0;
     long bytes = 0;
-    for (Entry entry = queue.peek();
-        entry != null && weight < limits.batchWrites() && bytes < limits.batchBytes();
-        entry = queue.peek()) {
+    while (weight < limits.batchWrites() && bytes < limits.batchBytes()) {
+      Entry entry = queue.poll();
+      if (entry == null) {
+        break;
+      }
       weight += entry.weight();
       bytes += entry.bytes();
-      gathered.add(queue.remove());
+      gathered.add(entry);
     }
     return gathered;
   }

@@ -8,6 +8,9 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +34,9 @@ final class Loads {
   private final LinkedHashMap<Long, Long> written = new LinkedHashMap<>();
 
   private long started;
-  private long unlandedFrom = Long.MAX_VALUE;
+
+  /** The first and the last id of each request whose acceptance has not been answered. */
+  private final NavigableMap<Long, Long> accepting = new TreeMap<>();
 
   Loads(int most, Duration retryAfter) {
     this.most = most;
@@ -69,9 +74,14 @@ final class Loads {
     }
   }
 
-  /** From which id on messages are not known to be on disk. */
-  void unlandedFrom(long id) {
-    unlandedFrom = id;
+  /** Messages with these ids are about to be written. */
+  void accepting(long firstId, long lastId) {
+    accepting.put(firstId, lastId);
+  }
+
+  /** What began with this id is on disk, or given up. */
+  void accepted(long firstId) {
+    accepting.remove(firstId);
   }
 
   /**
@@ -79,7 +89,8 @@ final class Loads {
    * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
-    if (message >= unlandedFrom) {
+    Map.Entry<Long, Long> request = accepting.floorEntry(message);
+    if (request != null && message <= request.getValue()) {
       return true;
     }
     Long lastStarted = written.get(message);

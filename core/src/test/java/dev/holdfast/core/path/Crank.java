@@ -169,6 +169,12 @@ final class Crank {
     }
   }
 
+  /** Lets the commit that was held back end; the next one is held back again. */
+  void commitOne() {
+    finishCommit();
+    turn();
+  }
+
   /** Lets the loads that were held back answer. */
   void answerLoads() {
     while (!heldLoads.isEmpty()) {

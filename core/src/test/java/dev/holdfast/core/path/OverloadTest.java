@@ -3,9 +3,11 @@ package dev.holdfast.core.path;
 import static dev.holdfast.core.path.Crank.DOWN;
 import static dev.holdfast.core.path.Crank.OK;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Comparator.comparingLong;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Answer.Refused.Why;
 import dev.holdfast.core.path.Request.NewEvent;
@@ -78,6 +80,43 @@ class OverloadTest {
     crank.holdCommits = false;
     crank.commit();
     assertThat(modest.getFirst()).isInstanceOf(Answer.Accepted.class);
+  }
+
+  @Test
+  void what_a_tenant_sends_beside_a_flood_is_in_the_next_batch() {
+    Crank crank = new Crank();
+    crank.holdCommits = true;
+    for (int i = 0; i < 20; i++) {
+      crank.askLater(Crank.submit("flood", "t", 1_000));
+    }
+    List<Answer> modest = crank.askLater(Crank.submit("modest", "t", 1));
+    List<Answer> operator = crank.askLater(subscribe("modest"));
+    crank.commitOne();
+    assertThat(modest).isEmpty();
+    crank.commitOne();
+    assertThat(modest.getFirst()).isInstanceOf(Answer.Accepted.class);
+    assertThat(operator.getFirst()).isInstanceOf(Answer.Subscribed.class);
+    assertThat(crank.loop.gauges().unwritten()).isGreaterThan(10_000);
+    crank.holdCommits = false;
+    crank.commit();
+    assertThat(crank.store.events).hasSize(20_001);
+  }
+
+  private static Request.Subscribe subscribe(String tenant) {
+    return new Request.Subscribe(tenant, URL, List.of(new TypePattern("t")), null);
+  }
+
+  @Test
+  void what_one_tenant_sends_stays_in_its_order_whatever_others_send() {
+    Crank crank = new Crank();
+    crank.subscribeFor("one", URL, "t");
+    crank.holdCommits = true;
+    for (int i = 0; i < 300; i++) {
+      crank.askLater(Crank.submit(i % 3 == 0 ? "one" : "other", "t", i % 40 + 1));
+    }
+    crank.holdCommits = false;
+    crank.commit();
+    assertThat(crank.sent).isNotEmpty().isSortedAccordingTo(comparingLong(it -> it.event().id()));
   }
 
   @Test
