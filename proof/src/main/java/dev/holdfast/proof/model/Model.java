@@ -11,6 +11,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
@@ -206,6 +207,10 @@ public final class Model {
         "nothing is sent for a subscription that has ended",
         message);
     unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
+    unless(
+        !now.isBefore(endpoint.limitedUntil()),
+        "attempts to an endpoint are spaced as its rate limit wants it",
+        () -> message + " before " + endpoint.limitedUntil() + "; " + endpoint);
 
     message.probe = false;
     if (message.byHand) {
@@ -216,6 +221,7 @@ public final class Model {
     } else {
       sendsProbe(message, now);
     }
+    endpoint.sends(now);
     message.sendingSince = now;
     message.unproven = !endpoint.proven;
     endpoint.pending.remove(message.id);
@@ -226,6 +232,14 @@ public final class Model {
     obstacles.sends(message.unproven, size(message), now);
     counts.attempts++;
     timeliness.checkPlaces();
+  }
+
+  /** Somebody has set an endpoint's rate limit, or taken it away. */
+  public void limitsRate(long endpoint, @Nullable RateLimit limit, Instant now) {
+    EndpointModel limited = endpoint(endpoint);
+    limited.rateLimit = limit;
+    // What waited for the limit could not be sent before.
+    limited.fullAt = now;
   }
 
   /** The engine asks the store which message is to be the probe. */
@@ -564,6 +578,7 @@ public final class Model {
     }
     for (Endpoint endpoint : batch.endpoints()) {
       EndpointModel known = endpoint(endpoint.id());
+      known.storedRateLimit = endpoint.rateLimit();
       Health before = known.stored;
       known.stored = endpoint.health();
       unless(
