@@ -46,6 +46,7 @@ public final class Holdfast {
   private final Readers historyReaders;
   private final Committer committer;
   private final TestMessages tests;
+  private final SpaceWatch space;
 
   private Holdfast(
       Context context,
@@ -53,13 +54,15 @@ public final class Holdfast {
       LoopRunner runner,
       Readers historyReaders,
       Committer committer,
-      TestMessages tests) {
+      TestMessages tests,
+      SpaceWatch space) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.historyReaders = historyReaders;
     this.committer = committer;
     this.tests = tests;
+    this.space = space;
   }
 
   /**
@@ -96,6 +99,7 @@ public final class Holdfast {
             options.health(),
             options.recovery(),
             options.limits(),
+            options.overload(),
             0,
             snapshot);
     Context context = ((VertxInternal) vertx).createEventLoopContext();
@@ -122,9 +126,12 @@ public final class Holdfast {
                 historyReaders,
                 sender,
                 whenBroken));
+    SpaceWatch space =
+        new SpaceWatch(options.data(), free -> runner.put(new Input.SpaceLeft(free)));
+    space.start();
     runner.start();
     return new Holdfast(
-        context, store, runner, historyReaders, committer, new TestMessages(sender, clock));
+        context, store, runner, historyReaders, committer, new TestMessages(sender, clock), space);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -210,6 +217,7 @@ public final class Holdfast {
         .stop()
         .onComplete(
             _ -> {
+              space.close();
               historyReaders.close();
               store.close();
             });

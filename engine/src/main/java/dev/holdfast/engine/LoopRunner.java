@@ -191,6 +191,8 @@ final class LoopRunner {
       case Effect.Fetch fetch -> fetch(fetch.load());
       case Effect.Reply reply -> reply.to().accept(reply.answer());
       case Effect.StateChanged changed -> tell(changed.endpoint(), changed.before());
+      case Effect.GoneChanged changed -> tellGone(changed.endpoint());
+      case Effect.SpaceChanged changed -> tellSpace(changed.space(), changed.freeBytes());
     }
   }
 
@@ -310,6 +312,35 @@ final class LoopRunner {
         before.consecutiveFailures(),
         before.sinceEnabled().failures(),
         before.sinceEnabled().attempts());
+  }
+
+  private static void tellGone(Endpoint endpoint) {
+    String id = Id.text(Id.ENDPOINT, endpoint.id());
+    if (endpoint.goneAt() == null) {
+      log.info("endpoint.back endpoint={} tenant={}", id, endpoint.tenant());
+    } else {
+      log.warn(
+          "endpoint.gone endpoint={} tenant={} next=\"it answered 410: delete its subscriptions or"
+              + " give them another URL; until then its messages are retried as after any failure\"",
+          id,
+          endpoint.tenant());
+    }
+  }
+
+  private static void tellSpace(Effect.Space space, long freeBytes) {
+    switch (space) {
+      case ENOUGH -> log.info("store.space-enough free={} next=\"accepting again\"", freeBytes);
+      case LOW ->
+          log.warn(
+              "store.space-low free={} next=\"nothing new is accepted, what was accepted goes on;"
+                  + " make room on the store's disk\"",
+              freeBytes);
+      case GONE ->
+          log.error(
+              "store.space-gone free={} next=\"nothing is accepted and no attempt starts; make room"
+                  + " on the store's disk\"",
+              freeBytes);
+    }
   }
 
   private static String name(Enum<?> value) {

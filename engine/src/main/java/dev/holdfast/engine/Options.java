@@ -1,6 +1,7 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.path.Overload;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
@@ -22,6 +23,21 @@ public record Options(
     EndpointHealth health,
     Recovery recovery,
     Limits limits,
+    Overload overload,
     Duration timeout,
     List<String> egressAllow,
-    String userAgent) {}
+    String userAgent) {
+
+  /** Options without quotas and without a reserve on disk. */
+  public Options(
+      Path data,
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      Duration timeout,
+      List<String> egressAllow,
+      String userAgent) {
+    this(data, schedule, health, recovery, limits, Overload.NONE, timeout, egressAllow, userAgent);
+  }
+}

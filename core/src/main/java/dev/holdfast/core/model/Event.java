@@ -23,8 +23,8 @@ public record Event(
     @Nullable String callerId,
     @Nullable String traceparent) {
 
-  /** What the event's memory is reckoned at beyond its payload. */
-  private static final int OVERHEAD_BYTES = 256;
+  /** What an event is reckoned at beyond its payload, in memory and in the store. */
+  public static final int OVERHEAD_BYTES = 256;
 
   /** The id that everybody outside sees: the sender's own, else ours. */
   public String publicId() {

@@ -111,7 +111,7 @@ final class Announce {
     }
     NewEvent told = new NewEvent(type, subject, turn.now(), data.getBytes(UTF_8), null, null, null);
     AcceptedEvent event = make.event(tenant, told, wanting, limits.matchesAtOnce(), turn);
-    loads.unlanded(event.event().id());
+    loads.accepting(event.event().id(), event.lastId());
     return event;
   }
 

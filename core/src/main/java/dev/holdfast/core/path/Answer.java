@@ -5,7 +5,9 @@ import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Written.Receipt;
+import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What a {@link Request} is answered with. Whatever it says was done is on disk. */
 public sealed interface Answer {
@@ -40,12 +42,39 @@ public sealed interface Answer {
 
   record NotFound() implements Answer {}
 
-  /** Nothing was done. */
-  record Refused(Why why) implements Answer {
+  /**
+   * Nothing was done.
+   *
+   * @param excess by how much, when a quota is exceeded
+   */
+  record Refused(Why why, @Nullable Excess excess) implements Answer {
+    public Refused(Why why) {
+      this(why, null);
+    }
+
+    /**
+     * A quota and what is too much for it.
+     *
+     * @param quota what is allowed: events a second, or bytes kept
+     * @param present events: how many may ever come at once; bytes: what is kept now
+     * @param asked what the request has: events, or bytes
+     * @param retryAfter how long until the same request may be taken; absent when nobody can say,
+     *     or when it never will be
+     */
+    public record Excess(long quota, long present, long asked, @Nullable Duration retryAfter) {}
+
     /** What stands in the way. */
     public enum Why {
       /** More is accepted than can be kept up with. */
       OVERLOADED,
+      /** More of this tenant's events wait to be written than is its share. */
+      TENANT_OVERLOADED,
+      /** The tenant has sent more events than its quota allows. */
+      EVENT_QUOTA,
+      /** As much of the tenant's is kept as its quota allows. */
+      STORED_QUOTA,
+      /** What is left on disk is for the outcomes of attempts. */
+      STORE_LOW,
       /** No room on disk. */
       STORE_FULL,
       /** The store cannot keep this. */

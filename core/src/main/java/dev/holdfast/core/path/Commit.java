@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Commit {
   private final Limits limits;
-  private final Deque<Entry> queue = new ArrayDeque<>();
+  private final Reserve reserve;
+  private final WriteQueue queue = new WriteQueue();
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
@@ -40,8 +41,9 @@ final class Commit {
   private boolean full;
   private @Nullable Instant retryAt;
 
-  Commit(Limits limits) {
+  Commit(Limits limits, Reserve reserve) {
     this.limits = limits;
+    this.reserve = reserve;
   }
 
   /**
@@ -60,6 +62,16 @@ final class Commit {
       int weight,
       long bytes) {
 
+    /** Who asked for it. */
+    String tenant() {
+      if (lane != null) {
+        return lane.endpoint.tenant();
+      }
+      return write instanceof Write.Accept accept && !accept.events().isEmpty()
+          ? accept.events().getFirst().event().tenant()
+          : "";
+    }
+
     static Entry of(Write write, Held held) {
       return new Entry(write, held, held.lane, null, 1, 0);
     }
@@ -70,7 +82,11 @@ final class Commit {
   }
 
   void add(Entry entry) {
-    (isChange(entry) ? changes : queue).add(entry);
+    if (isChange(entry)) {
+      changes.add(entry);
+    } else {
+      queue.add(entry);
+    }
     unwritten += entry.weight();
     acceptingBytes += entry.bytes();
   }
@@ -99,6 +115,9 @@ final class Commit {
     List<Write> writes = new ArrayList<>(next.size());
     for (Entry entry : next) {
       writes.add(entry.write());
+      if (entry.lane() != null && bringsItsEndpoint(entry, entry.lane())) {
+        touched.add(entry.lane());
+      }
     }
     List<Endpoint> endpoints = new ArrayList<>(touched.size());
     for (Lane lane : touched) {
@@ -111,16 +130,24 @@ final class Commit {
     turn.effect(new Effect.Commit(new Batch(writes, endpoints)));
   }
 
+  /** Whether what was set about an endpoint has to be on disk when the entry is. */
+  private static boolean bringsItsEndpoint(Entry entry, Lane lane) {
+    return entry.write() instanceof Write.Configure
+        || (entry.write() instanceof Write.Subscribe && lane.endpoint.rateLimit() != null);
+  }
+
   private List<Entry> gather() {
     List<Entry> gathered = new ArrayList<>(Math.min(queue.size(), limits.batchWrites()));
     int weight = 0;
     long bytes = 0;
-    for (Entry entry = queue.peek();
-        entry != null && weight < limits.batchWrites() && bytes < limits.batchBytes();
-        entry = queue.peek()) {
+    while (weight < limits.batchWrites() && bytes < limits.batchBytes()) {
+      Entry entry = queue.poll();
+      if (entry == null) {
+        break;
+      }
       weight += entry.weight();
       bytes += entry.bytes();
-      gathered.add(queue.remove());
+      gathered.add(entry);
     }
     return gathered;
   }
@@ -143,7 +170,7 @@ final class Commit {
     clearUnderWay();
     List<Entry> givenUp =
         switch (kind) {
-          case REFUSED -> split(failed);
+          case REFUSED -> split(failed, turn);
           case FULL -> keepOutcomes(failed, turn);
           case BROKEN -> List.of();
         };
@@ -153,7 +180,12 @@ final class Commit {
     return givenUp;
   }
 
-  private List<Entry> split(List<Entry> failed) {
+  private List<Entry> split(List<Entry> failed, Turn turn) {
+    if (failed.isEmpty()) {
+      // Only endpoints' counts, which stay to be written: the same at once would fail for ever.
+      retryAt = turn.now().plus(limits.retryStoreAfter());
+      return failed;
+    }
     if (failed.stream().allMatch(Commit::isChange)) {
       return failed;
     }
@@ -232,7 +264,7 @@ final class Commit {
   }
 
   boolean hasRoomForOutcomes() {
-    return !full && unwritten < limits.unwritten();
+    return !full && reserve.allowsAttempts() && unwritten < limits.unwritten();
   }
 
   boolean hasRoomFor(long bytes) {

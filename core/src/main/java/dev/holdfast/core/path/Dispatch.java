@@ -9,6 +9,8 @@ import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.path.Match.Standing;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
+import dev.holdfast.core.rules.TokenBucket;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,6 +18,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Lanes take turns. First attempts go first; while they wait, what is due again gets every
  * fourth free place. Part of all places, and of the bytes being sent, is kept for endpoints whose
  * last attempt succeeded, so that any number of hanging endpoints leaves room for the others.
+ *
+ * <p>A lane with a rate limit whose next time has not come stands in no ring and takes no place. It
+ * is looked at again when the time has come.
  */
 final class Dispatch {
   private static final int RETRY_TURN = 4;
@@ -44,6 +50,9 @@ final class Dispatch {
 
   /** Probes, and retries by hand: they do not wait for their lane's turn. */
   private final Deque<Held> urgent = new ArrayDeque<>();
+
+  /** Lanes whose rate limit lets them send again at a time. */
+  private final PriorityQueue<Alarm> limited = new PriorityQueue<>();
 
   /** Messages that were taken from their lanes and wait for their event, by the event. */
   private final Map<Long, List<Held>> eventsWanted = new HashMap<>();
@@ -77,6 +86,14 @@ final class Dispatch {
     this.refill = refill;
   }
 
+  private record Alarm(Instant at, Lane lane) implements Comparable<Alarm> {
+    @Override
+    public int compareTo(Alarm other) {
+      int byTime = at.compareTo(other.at);
+      return byTime != 0 ? byTime : Long.compare(lane.endpoint.id(), other.lane.endpoint.id());
+    }
+  }
+
   /** Takes a message that has never been tried; a lane that has closed meanwhile parks it. */
   void addFirst(Lane lane, Message message, BodyCache.@Nullable Body body, Turn now) {
     Held held = lanes.hold(lane, message, Place.FIRST);
@@ -84,7 +101,9 @@ final class Dispatch {
       park.park(held, now);
       return;
     }
-    if (body != null) {
+    // What is sent slowly on purpose is not kept in memory in place of what is sent soon.
+    boolean soon = lane.endpoint.rateLimit() == null || lane.first.isEmpty();
+    if (body != null && soon) {
       bodies.hold(held, body);
     }
     lane.first.add(held);
@@ -120,7 +139,7 @@ final class Dispatch {
 
   /** Puts a lane into the rings of what it has to send, if it may send. */
   void ready(Lane lane) {
-    if (!lane.isOpen() || lane.inFlight >= lane.pace.limit()) {
+    if (!lane.isOpen() || lane.inFlight >= lane.pace.limit() || lane.limitedUntil != null) {
       return;
     }
     if (!lane.first.isEmpty()) {
@@ -141,11 +160,12 @@ final class Dispatch {
   /** Starts attempts while there are places. */
   void run(Turn now) {
     if (!stopped) {
+      letGoOn(now);
       while (!urgent.isEmpty() && hasPlaceFor(urgent.element().lane)) {
-        take(urgent.remove(), now);
+        takeUrgent(urgent.remove(), now);
       }
       while (hasPlace()) {
-        Held next = next();
+        Held next = next(now);
         if (next == null) {
           break;
         }
@@ -153,6 +173,62 @@ final class Dispatch {
       }
     }
     loadEvents(now);
+  }
+
+  /** Looks at the lanes again whose rate limit lets them send from now on. */
+  private void letGoOn(Turn now) {
+    for (Alarm next = limited.peek();
+        next != null && !next.at().isAfter(now.now());
+        next = limited.peek()) {
+      limited.remove();
+      if (next.at().equals(next.lane().limitedUntil)) {
+        unlimit(next.lane());
+      }
+    }
+  }
+
+  /** A lane's rate limit has changed: it is looked at by the new one. */
+  void limitChanged(Lane lane) {
+    unlimit(lane);
+  }
+
+  private void unlimit(Lane lane) {
+    lane.limitedUntil = null;
+    if (lane.urgentLater != null) {
+      urgent.addAll(lane.urgentLater);
+      lane.urgentLater = null;
+    }
+    ready(lane);
+  }
+
+  /** Whether a lane's rate limit keeps it from sending one more; if so, it waits for its time. */
+  private boolean isLimited(Lane lane, Turn now) {
+    TokenBucket bucket = lane.bucket();
+    if (bucket == null) {
+      return false;
+    }
+    // What was taken before and has not started yet will need its token too.
+    Instant at = bucket.hasAt(lane.awaitingEvent.size() + 1L, lane.bucketFullAt, now.now());
+    if (!at.isAfter(now.now())) {
+      return false;
+    }
+    if (!at.equals(lane.limitedUntil)) {
+      lane.limitedUntil = at;
+      limited.add(new Alarm(at, lane));
+    }
+    return true;
+  }
+
+  private void takeUrgent(Held held, Turn now) {
+    Lane lane = held.lane;
+    if (!isLimited(lane, now)) {
+      take(held, now);
+      return;
+    }
+    if (lane.urgentLater == null) {
+      lane.urgentLater = new ArrayDeque<>(1);
+    }
+    lane.urgentLater.add(held);
   }
 
   private boolean hasPlace() {
@@ -170,24 +246,24 @@ final class Dispatch {
         && sendingBytesUnproven < limits.sendingBytes() / 2;
   }
 
-  private @Nullable Held next() {
+  private @Nullable Held next(Turn now) {
     boolean retryTurn = turn % RETRY_TURN == RETRY_TURN - 1;
-    Held next = next(!retryTurn);
+    Held next = next(!retryTurn, now);
     if (next == null) {
-      return next(retryTurn);
+      return next(retryTurn, now);
     }
     turn++;
     return next;
   }
 
   /** The next first attempt, or the next one due again. */
-  private @Nullable Held next(boolean first) {
+  private @Nullable Held next(boolean first, Turn now) {
     unprovenTurn = !unprovenTurn;
-    Held next = next(first, !unprovenTurn);
-    return next != null ? next : next(first, unprovenTurn);
+    Held next = next(first, !unprovenTurn, now);
+    return next != null ? next : next(first, unprovenTurn, now);
   }
 
-  private @Nullable Held next(boolean first, boolean proven) {
+  private @Nullable Held next(boolean first, boolean proven, Turn now) {
     if (!proven && !hasUnprovenPlace()) {
       return null;
     }
@@ -199,6 +275,9 @@ final class Dispatch {
       }
       if (lane.proven != proven) {
         ready(lane);
+        continue;
+      }
+      if (isLimited(lane, now)) {
         continue;
       }
       return queue.remove();
@@ -354,6 +433,10 @@ final class Dispatch {
       ready(lane);
       return;
     }
+    TokenBucket bucket = lane.bucket();
+    if (bucket != null) {
+      lane.bucketFullAt = bucket.taken(1, lane.bucketFullAt, now.now());
+    }
     now.effect(
         new Effect.Send(
             new Delivery(held.message, event, subscription, lane.endpoint.url(), now.now())));
@@ -384,6 +467,11 @@ final class Dispatch {
   /** Starts nothing any more. */
   void stop() {
     stopped = true;
+  }
+
+  @Nullable Instant nextWake() {
+    Alarm next = limited.peek();
+    return next == null ? null : next.at();
   }
 
   int inFlight() {

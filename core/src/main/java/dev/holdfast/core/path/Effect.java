@@ -21,6 +21,21 @@ public sealed interface Effect {
 
   record Reply(Consumer<Answer> to, Answer answer) implements Effect {}
 
+  /** An endpoint has answered 410 Gone for the first time, or otherwise again: tell people. */
+  record GoneChanged(Endpoint endpoint) implements Effect {}
+
+  /** What is free on the store's disk has another meaning than before: tell people. */
+  record SpaceChanged(Space space, long freeBytes) implements Effect {}
+
+  /** What is done and what is not while so much is free on the store's disk. */
+  enum Space {
+    ENOUGH,
+    /** Nothing new is accepted. */
+    LOW,
+    /** No attempt starts either. */
+    GONE
+  }
+
   /** An endpoint's state has changed: tell people. */
   record StateChanged(Endpoint endpoint, Health before) implements Effect {}
 }

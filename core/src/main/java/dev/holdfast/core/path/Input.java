@@ -6,10 +6,12 @@ import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** What can happen to the {@link Loop}. */
@@ -41,6 +43,12 @@ public sealed interface Input {
 
   /** The store could not be read. */
   record LoadFailed(Load load) implements Input {}
+
+  /** So many bytes are free on the store's disk. */
+  record SpaceLeft(long bytes) implements Input {}
+
+  /** So much of each tenant's events was removed from the store, since it was old enough. */
+  record Removed(Map<String, Snapshot.Stored> events) implements Input {}
 
   /** The process is to end: nothing new is accepted or started. */
   record StopRequested() implements Input {}

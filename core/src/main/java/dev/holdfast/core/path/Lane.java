@@ -3,9 +3,11 @@ package dev.holdfast.core.path;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.rules.Pace;
+import dev.holdfast.core.rules.TokenBucket;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -36,6 +38,15 @@ final class Lane {
 
   /** Whether its last attempt succeeded. */
   boolean proven;
+
+  /** When the bucket of its rate limit is full again. */
+  Instant bucketFullAt = TokenBucket.FULL;
+
+  /** Until when its rate limit keeps it from sending; absent while it does not. */
+  @Nullable Instant limitedUntil;
+
+  /** Probes, and retries by hand, that wait for its rate limit. */
+  @Nullable Deque<Held> urgentLater;
 
   /** What the store has of it. */
   final Tally tally = new Tally();
@@ -88,6 +99,12 @@ final class Lane {
   /** How many attempts are under way. */
   int started() {
     return inFlight - awaitingEvent.size();
+  }
+
+  /** What its rate limit allows; absent when it has none. */
+  @Nullable TokenBucket bucket() {
+    RateLimit limit = endpoint.rateLimit();
+    return limit == null ? null : TokenBucket.spaced(limit);
   }
 
   boolean isOpen() {

@@ -16,7 +16,8 @@ import java.time.Duration;
  * @param sendingBytes events of attempts under way
  * @param batchWrites writes in one batch
  * @param batchBytes event bytes in one batch
- * @param acceptingBytes event bytes accepted but not on disk yet; beyond it requests are refused
+ * @param acceptingBytes event bytes accepted but not on disk yet; beyond it requests are refused,
+ *     and before that those of tenants that have more than their share ({@link Admission})
  * @param unwritten writes that wait for a batch; beyond it no attempt starts
  * @param timers waiting messages held in memory because they are due soon
  * @param horizon how far ahead due messages are loaded
@@ -47,6 +48,30 @@ public record Limits(
     int matchesAtOnce,
     int spreading,
     Duration retryStoreAfter) {
+
+  /** The same, with so many bytes accepted but not on disk yet. */
+  public Limits withAcceptingBytes(long bytes) {
+    return new Limits(
+        inFlight,
+        inFlightUnproven,
+        laneInFlight,
+        laneWindow,
+        held,
+        laneMinimum,
+        bodyBytes,
+        sendingBytes,
+        batchWrites,
+        Math.min(batchBytes, Math.max(1, bytes / 2)),
+        bytes,
+        unwritten,
+        timers,
+        horizon,
+        loads,
+        sweep,
+        matchesAtOnce,
+        spreading,
+        retryStoreAfter);
+  }
 
   /** Limits for a process with this much heap: an eighth of it for each kind of event bytes. */
   public static Limits forHeap(long heapBytes, int laneInFlight) {

@@ -8,6 +8,9 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,11 +35,8 @@ final class Loads {
 
   private long started;
 
-  /** The first ids of what is being written, as they were given out. */
-  private final Deque<Long> unlanded = new ArrayDeque<>();
-
-  private long makingFrom = Long.MAX_VALUE;
-  private long makingThrough = Long.MIN_VALUE;
+  /** The first and the last id of each request whose acceptance has not been answered. */
+  private final NavigableMap<Long, Long> accepting = new TreeMap<>();
 
   Loads(int most, Duration retryAfter) {
     this.most = most;
@@ -74,35 +74,19 @@ final class Loads {
     }
   }
 
-  /** Messages with this id and the following ones are being written, with ids of now. */
-  void unlanded(Long firstId) {
-    unlanded.add(firstId);
+  /** Messages with these ids are about to be written. */
+  void accepting(long firstId, long lastId) {
+    accepting.put(firstId, lastId);
   }
 
-  /** What was being written with this id is on disk, or is not going to be. */
-  void landed(Long firstId) {
-    unlanded.removeFirstOccurrence(firstId);
-  }
-
-  /** Messages with these ids, which were given out before, are being written. */
-  void making(long from, long through) {
-    makingFrom = from;
-    makingThrough = through;
-  }
-
-  void madeAll() {
-    making(Long.MAX_VALUE, Long.MIN_VALUE);
+  /** What began with this id is on disk, or given up. */
+  void accepted(long firstId) {
+    accepting.remove(firstId);
   }
 
   /** Whether everything is on disk that was given an id up to this one. */
   boolean isAllLanded(long upTo) {
-    return makingFrom == Long.MAX_VALUE && (unlanded.isEmpty() || unlanded.getFirst() > upTo);
-  }
-
-  private boolean isUnlanded(long message) {
-    Long first = unlanded.peekFirst();
-    return (first != null && message >= first)
-        || (message >= makingFrom && message <= makingThrough);
+    return accepting.isEmpty() || accepting.firstKey() > upTo;
   }
 
   /**
@@ -110,7 +94,8 @@ final class Loads {
    * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
-    if (isUnlanded(message)) {
+    Map.Entry<Long, Long> request = accepting.floorEntry(message);
+    if (request != null && message <= request.getValue()) {
       return true;
     }
     Long lastStarted = written.get(message);

@@ -54,13 +54,27 @@ public final class Loop implements View {
   private final HandOver handOver;
   private final Replays replays;
   private final RetryByHand byHand;
+  private final Reserve reserve;
+  private final Admission admission;
   private boolean stopping;
+
+  /** A loop without quotas and reserve. */
+  public Loop(
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      int node,
+      Snapshot snapshot) {
+    this(schedule, health, recovery, limits, Overload.NONE, node, snapshot);
+  }
 
   public Loop(
       RetrySchedule schedule,
       EndpointHealth health,
       Recovery recovery,
       Limits limits,
+      Overload overload,
       int node,
       Snapshot snapshot) {
     this.schedule = schedule;
@@ -71,7 +85,9 @@ public final class Loop implements View {
     bodies = new BodyCache(limits.bodyBytes());
     lanes = new Lanes(limits.laneInFlight(), loads, bodies);
     match = new Match();
-    commit = new Commit(limits);
+    reserve = new Reserve(overload.reserveBytes());
+    commit = new Commit(limits, reserve);
+    admission = new Admission(limits, overload, reserve, commit, snapshot.stored());
     wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
     Make make = new Make(limits, schedule, ids, match, lanes);
     spread = new Spread(limits, match, make, commit, loads);
@@ -82,13 +98,13 @@ public final class Loop implements View {
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
     handOver = new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park);
-    accept = new Accept(limits, make, commit, loads, spread, handOver);
+    accept = new Accept(limits, make, commit, loads, spread, handOver, admission);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
             probe, handOver, announce, park);
     align = new Align(limits, ids, match, lanes, loads, commit, wait, park);
-    subscriptions = new Subscriptions(ids, match, lanes, commit, align);
+    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch);
     replays = new Replays(limits, schedule, ids, match, lanes, loads, commit);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
@@ -149,6 +165,8 @@ public final class Loop implements View {
         dispatch.eventsLoaded(loaded.load(), loaded.events(), turn);
       }
       case Input.LoadFailed failed -> loads.failed(failed.load(), turn);
+      case Input.SpaceLeft space -> reserve.left(space.bytes(), turn);
+      case Input.Removed removed -> admission.removed(removed.events());
       case Input.StopRequested _ -> {
         stopping = true;
         dispatch.stop();
@@ -167,6 +185,7 @@ public final class Loop implements View {
       case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
+      case Request.LimitRate limit -> subscriptions.limitRate(limit, replyTo, turn);
       case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
       case Request.Replay replay -> replays.start(replay, replyTo, turn);
       case Request.CancelReplay cancel -> replays.cancel(cancel, replyTo, turn);
@@ -239,27 +258,31 @@ public final class Loop implements View {
             subscriptions.unsubscribed(write.subscription(), asker(entry), turn);
         case Write.ChangeState write -> {
           announced(write.announced(), turn);
-          if (entry.replyTo() != null) {
-            Lane lane = lane(entry);
-            turn.reply(
-                entry.replyTo(), new Answer.EndpointIs(lane.endpoint, lane.tally.unfinished()));
-          }
+          changed(entry, turn);
         }
+        case Write.Configure _ -> changed(entry, turn);
         case Write.Forget _ -> {}
       }
     }
   }
 
+  private static void changed(Entry entry, Turn turn) {
+    if (entry.replyTo() != null) {
+      Lane lane = lane(entry);
+      turn.reply(entry.replyTo(), new Answer.EndpointIs(lane.endpoint, lane.tally.unfinished()));
+    }
+  }
+
   private void announced(Write.@Nullable AcceptedEvent event, Turn turn) {
     if (event != null) {
-      loads.landed(event.event().id());
+      loads.accepted(event.event().id());
       handOver.accepted(event, turn);
     }
   }
 
   private void notAnnounced(Write.@Nullable AcceptedEvent event) {
     if (event != null) {
-      loads.landed(event.event().id());
+      loads.accepted(event.event().id());
     }
   }
 
@@ -291,7 +314,7 @@ public final class Loop implements View {
         case Write.Progress write -> replays.notWritten(write, entry.replyTo(), turn);
         case Write.Accept write -> accept.notCommitted(write);
         case Write.ChangeState write -> notAnnounced(write.announced());
-        case Write.Forget _ -> {}
+        case Write.Configure _, Write.Forget _ -> {}
       }
     }
   }
@@ -358,6 +381,7 @@ public final class Loop implements View {
             : new @Nullable Instant[] {
               wait.nextWake(),
               probe.nextWake(),
+              dispatch.nextWake(),
               commit.nextWake(),
               loads.nextWake(),
               align.nextWake(),
@@ -409,7 +433,9 @@ public final class Loop implements View {
     int enabled = 0;
     int disabled = 0;
     int frozen = 0;
+    int gone = 0;
     for (Lane lane : lanes.all()) {
+      gone += lane.endpoint.goneAt() == null ? 0 : 1;
       switch (lane.health().state()) {
         case ENABLED -> enabled++;
         case DISABLED -> disabled++;
@@ -437,7 +463,10 @@ public final class Loop implements View {
         settle.dropped,
         settle.succeeded,
         settle.failed,
-        accept.refused);
+        admission.refused,
+        admission.refusedByQuota,
+        gone,
+        reserve.freeBytes());
   }
 
   private static Held held(Entry entry) {

@@ -173,7 +173,7 @@ final class Replays {
 
   private void write(Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo) {
     if (!made.isEmpty()) {
-      loads.unlanded(made.getFirst().message().id());
+      loads.accepting(made.getFirst().message().id(), made.getLast().message().id());
     }
     Replay before = running.get(replay.id());
     if (replay.state() != State.RUNNING) {
@@ -216,7 +216,7 @@ final class Replays {
 
   private void landed(Write.Progress write, @Nullable Consumer<Answer> replyTo) {
     if (!write.made().isEmpty()) {
-      loads.landed(write.made().getFirst().message().id());
+      loads.accepted(write.made().getFirst().message().id());
     }
     if (replyTo == null) {
       busy = false;

@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.TypePattern;
 import java.time.Instant;
@@ -18,9 +19,20 @@ public sealed interface Request {
    * Deliver events of these types to this URL. Answered by Subscribed or Refused.
    *
    * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
+   * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject)
-      implements Request {}
+  record Subscribe(
+      String tenant,
+      String url,
+      List<TypePattern> types,
+      @Nullable String subject,
+      @Nullable RateLimit rateLimit)
+      implements Request {
+
+    public Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject) {
+      this(tenant, url, types, subject, null);
+    }
+  }
 
   /** Change a subscription. Answered by Updated, NotFound or Refused. */
   record Update(String tenant, long subscription, Patch patch) implements Request {}
@@ -34,7 +46,11 @@ public sealed interface Request {
       @Nullable String url,
       @Nullable List<TypePattern> types,
       @Nullable NewSubject subject,
-      @Nullable Boolean paused) {}
+      @Nullable Boolean paused,
+      @Nullable NewRateLimit rateLimit) {}
+
+  /** The rate limit that a subscription's endpoint is to have; none when absent. */
+  record NewRateLimit(@Nullable RateLimit limit) {}
 
   /** The subject that a subscription is to have; any when absent. */
   record NewSubject(@Nullable String text) {}
@@ -44,6 +60,13 @@ public sealed interface Request {
 
   /** Change an endpoint's state by hand. Answered by EndpointIs, NotFound or Refused. */
   record Operate(String tenant, long endpoint, Operation operation) implements Request {}
+
+  /**
+   * Send an endpoint no more than this; absent: as much as there is. Answered by EndpointIs,
+   * NotFound or Refused.
+   */
+  record LimitRate(String tenant, long endpoint, @Nullable RateLimit rateLimit)
+      implements Request {}
 
   /** Try a message now. Answered by RetryStarted, NotRetryable, NotFound or Refused. */
   record RetryNow(String tenant, long message) implements Request {}

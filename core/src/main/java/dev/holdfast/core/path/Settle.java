@@ -18,6 +18,8 @@ import dev.holdfast.core.rules.Verdict;
  * decide is written, and then acted on.
  */
 final class Settle {
+  private static final int GONE = 410;
+
   private final RetrySchedule schedule;
   private final EndpointHealth health;
   private final Recovery recovery;
@@ -128,12 +130,33 @@ final class Settle {
       failed++;
     }
     lane.proven = success;
+    decideGone(lane, attempt.outcome(), turn);
     Health before = lane.health();
     if (!attempt.at().isBefore(before.since())) {
       lane.pace = lane.pace.after(attempt.outcome());
     }
     Health after = health.after(before, attempt.at(), success, wasProbe, turn.now());
     circuit.set(lane, after, null, turn);
+  }
+
+  /** A 410 says that the endpoint is gone; any other answer says that it is there. */
+  private static void decideGone(Lane lane, Outcome outcome, Turn turn) {
+    Integer status =
+        switch (outcome) {
+          case Outcome.Success success -> success.status();
+          case Outcome.Failure failure -> failure.status();
+        };
+    if (status == null) {
+      return;
+    }
+    boolean wasGone = lane.endpoint.goneAt() != null;
+    boolean isGone = status == GONE;
+    if (isGone || wasGone) {
+      lane.endpoint = lane.endpoint.withGoneAt(isGone ? turn.now() : null);
+    }
+    if (isGone != wasGone) {
+      turn.effect(new Effect.GoneChanged(lane.endpoint));
+    }
   }
 
   /** The message is finished, on disk. */

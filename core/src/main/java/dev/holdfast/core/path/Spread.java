@@ -72,21 +72,21 @@ final class Spread {
               subscription == null ? target.endpoint() : subscription.endpoint(),
               turn));
     }
-    loads.making(step.message(0), step.lastMessage());
+    loads.accepting(step.message(0), step.lastMessage());
     commit.add(
         new Commit.Entry(new Write.Spread(step, made), null, null, null, 1 + made.size(), 0));
   }
 
   /** The messages of a step are on disk. */
   void made(FanOut step) {
-    loads.madeAll();
+    loads.accepted(step.message(0));
     underWay = null;
     waiting -= step.targets().size();
   }
 
   /** The messages of a step could not be written: it is tried again a little later. */
   void notMade(FanOut step, Turn turn) {
-    loads.madeAll();
+    loads.accepted(step.message(0));
     underWay = null;
     steps.addFirst(step);
     retryAt = turn.now().plus(limits.retryStoreAfter());

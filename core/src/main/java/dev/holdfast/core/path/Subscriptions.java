@@ -3,6 +3,7 @@ package dev.holdfast.core.path;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.port.Write;
@@ -18,17 +19,23 @@ final class Subscriptions {
   private final Lanes lanes;
   private final Commit commit;
   private final Align align;
+  private final Dispatch dispatch;
 
-  Subscriptions(IdSource ids, Match match, Lanes lanes, Commit commit, Align align) {
+  Subscriptions(
+      IdSource ids, Match match, Lanes lanes, Commit commit, Align align, Dispatch dispatch) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
     this.commit = commit;
     this.align = align;
+    this.dispatch = dispatch;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lane(request.tenant(), request.url(), turn);
+    if (request.rateLimit() != null) {
+      limitRate(lane, request.rateLimit());
+    }
     Subscription subscription =
         new Subscription(
             ids.next(turn.now()),
@@ -50,6 +57,22 @@ final class Subscriptions {
     }
     Endpoint endpoint = new Endpoint(ids.next(turn.now()), tenant, url, Health.created(turn.now()));
     return lanes.add(endpoint, false, null);
+  }
+
+  private void limitRate(Lane lane, @Nullable RateLimit limit) {
+    lane.endpoint = lane.endpoint.withRateLimit(limit);
+    commit.touch(lane);
+    dispatch.limitChanged(lane);
+  }
+
+  void limitRate(Request.LimitRate request, Consumer<Answer> replyTo, Turn turn) {
+    Lane lane = lanes.get(request.endpoint());
+    if (lane == null || !lane.stored || !lane.endpoint.tenant().equals(request.tenant())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    limitRate(lane, request.rateLimit());
+    commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
   void subscribed(Subscription subscription, Lane lane, Consumer<Answer> replyTo, Turn turn) {
@@ -76,6 +99,9 @@ final class Subscriptions {
         patch.url() == null
             ? lanes.of(before.endpoint())
             : lane(request.tenant(), patch.url(), turn);
+    if (patch.rateLimit() != null) {
+      limitRate(lane, patch.rateLimit().limit());
+    }
     Subscription after = patched(before, patch, lane.endpoint.id());
     match.changing(after);
     commit.add(

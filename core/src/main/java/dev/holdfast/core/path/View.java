@@ -24,7 +24,12 @@ public interface View {
   /** An endpoint and what waits for it. */
   record EndpointNow(Endpoint endpoint, Unfinished unfinished) {}
 
-  /** Where the messages are, over all tenants, and what has been counted since the start. */
+  /**
+   * Where the messages are, over all tenants, and what has been counted since the start.
+   *
+   * @param endpointsGone those whose last answer was 410 Gone
+   * @param freeBytes on the store's disk; the largest number when nobody has looked
+   */
   record Gauges(
       long pending,
       long waiting,
@@ -46,5 +51,8 @@ public interface View {
       long dropped,
       long attemptsSucceeded,
       long attemptsFailed,
-      long refused) {}
+      long refused,
+      long refusedByQuota,
+      int endpointsGone,
+      long freeBytes) {}
 }

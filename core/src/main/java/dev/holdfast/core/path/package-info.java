@@ -3,7 +3,8 @@
  * in, effects come out, and what does the input and output stands around it.
  *
  * <ol>
- *   <li>{@code Accept} gives the events of a request their ids and
+ *   <li>{@code Accept} gives the events of a request their ids, if {@code Admission} lets them in,
+ *       and
  *   <li>{@code Match} finds the subscriptions that want them: one message each.
  *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202, and
  *   <li>{@code Dispatch} takes the messages from memory, lane by lane, and starts attempts.

@@ -16,6 +16,7 @@ import java.util.Map;
  * @param fanOuts events that were accepted and whose messages are not all made yet
  * @param replays those that are not at their end
  * @param highestId above every id that was ever given out
+ * @param stored what is kept of each tenant's events
  */
 public record Snapshot(
     List<Endpoint> endpoints,
@@ -24,10 +25,24 @@ public record Snapshot(
     Map<Long, Unfinished> unfinished,
     List<FanOut> fanOuts,
     List<Replay> replays,
-    long highestId) {
+    long highestId,
+    Map<String, Stored> stored) {
 
   public static final Snapshot EMPTY =
-      new Snapshot(List.of(), List.of(), List.of(), Map.of(), List.of(), List.of(), 0);
+      new Snapshot(List.of(), List.of(), List.of(), Map.of(), List.of(), List.of(), 0, Map.of());
+
+  /**
+   * What is kept of a tenant's events.
+   *
+   * @param bytes as {@link dev.holdfast.core.model.Event#size} reckons them
+   */
+  public record Stored(long events, long bytes) {
+    public static final Stored NOTHING = new Stored(0, 0);
+
+    public Stored plus(long moreEvents, long moreBytes) {
+      return new Stored(events + moreEvents, bytes + moreBytes);
+    }
+  }
 
   /** How many messages of an endpoint are unfinished. */
   public record Unfinished(int pending, int waiting, int parked, int paused) {

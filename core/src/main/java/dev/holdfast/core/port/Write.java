@@ -35,6 +35,11 @@ public sealed interface Write {
       this(event, messages, List.of());
     }
 
+    /** The last id that is written with it. */
+    public long lastId() {
+      return messages.isEmpty() ? event.id() : messages.getLast().id();
+    }
+
     /** How many messages the event has, made or not. */
     public int total() {
       int total = messages.size();
@@ -90,6 +95,9 @@ public sealed interface Write {
 
   /** No unfinished message of an ended subscription is left. */
   record Forget(long subscription) implements Write {}
+
+  /** Somebody has set something about the endpoint, which is among those of the batch. */
+  record Configure(long endpoint) implements Write {}
 
   /**
    * The endpoint entered the state that its health tells. Its counts follow with the batch.

@@ -102,7 +102,7 @@ class AnnounceTest {
     crank.holdCommits = true;
     crank.askLater(new Request.Operate("default", subscription.endpoint(), Operation.DISABLE));
     assertThat(crank.store.changes).isEmpty();
-    crank.commitOnce();
+    crank.commitOne();
     assertThat(crank.store.changes).hasSize(1);
     assertThat(crank.store.events).hasSize(1);
     crank.holdCommits = false;

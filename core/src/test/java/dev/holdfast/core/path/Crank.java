@@ -42,6 +42,7 @@ final class Crank {
   final MemoryStore store = new MemoryStore();
   final Limits limits;
   final Recovery recovery;
+  final Overload overload;
   Loop loop;
   Instant now = START;
 
@@ -68,6 +69,8 @@ final class Crank {
   final List<Delivery> sent = new ArrayList<>();
   final List<Delivery> inFlight = new ArrayList<>();
   final List<Effect.StateChanged> changes = new ArrayList<>();
+  final List<Effect.GoneChanged> gone = new ArrayList<>();
+  final List<Effect.Space> spaces = new ArrayList<>();
   private final Deque<Input> inputs = new ArrayDeque<>();
   private final Deque<Batch> heldCommits = new ArrayDeque<>();
   private final Deque<Input> heldLoads = new ArrayDeque<>();
@@ -77,13 +80,18 @@ final class Crank {
   }
 
   Crank(Limits limits, Recovery recovery) {
+    this(limits, recovery, Overload.NONE);
+  }
+
+  Crank(Limits limits, Recovery recovery, Overload overload) {
     this.limits = limits;
+    this.overload = overload;
     this.recovery = recovery;
     loop = start();
   }
 
   private Loop start() {
-    return new Loop(SCHEDULE, HEALTH, recovery, limits, 0, store.snapshot());
+    return new Loop(SCHEDULE, HEALTH, recovery, limits, overload, 0, store.snapshot());
   }
 
   /** The process dies and starts again: only the store is left. */
@@ -135,6 +143,8 @@ final class Crank {
       }
       case Effect.Reply reply -> reply.to().accept(reply.answer());
       case Effect.StateChanged changed -> changes.add(changed);
+      case Effect.GoneChanged changed -> gone.add(changed);
+      case Effect.SpaceChanged changed -> spaces.add(changed.space());
     }
   }
 
@@ -159,8 +169,8 @@ final class Crank {
     }
   }
 
-  /** Lets the first of the commits that were held back end. */
-  void commitOnce() {
+  /** Lets the commit that was held back end; the next one is held back again. */
+  void commitOne() {
     finishCommit();
     turn();
   }
@@ -171,6 +181,12 @@ final class Crank {
       inputs.add(heldLoads.remove());
       turn();
     }
+  }
+
+  /** Something happens that nobody asked for. */
+  void put(Input input) {
+    inputs.add(input);
+    turn();
   }
 
   /** Ends an attempt that was left in flight. */

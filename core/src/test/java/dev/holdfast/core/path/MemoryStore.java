@@ -55,6 +55,9 @@ final class MemoryStore implements Store {
   /** How many messages one read of a backlog looks at. */
   int backlogRows = 1_000;
 
+  /** What is kept of each tenant's events. */
+  final Map<String, Snapshot.Stored> stored = new HashMap<>();
+
   private long highestId;
 
   @Override
@@ -70,7 +73,8 @@ final class MemoryStore implements Store {
         unfinished,
         List.copyOf(fanOuts),
         replays.values().stream().filter(replay -> replay.state() == Replay.State.RUNNING).toList(),
-        highestId);
+        highestId,
+        stored);
   }
 
   @Override
@@ -132,6 +136,7 @@ final class MemoryStore implements Store {
           ended.put(unsubscribe.subscription().id(), unsubscribe.subscription());
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
+        case Write.Configure _ -> {}
         case Write.ChangeState change -> {
           changes.add(change.endpoint().health());
           announced(change.announced());
@@ -155,6 +160,8 @@ final class MemoryStore implements Store {
   private Receipt keep(Write.AcceptedEvent accepted) {
     Event event = accepted.event();
     events.put(event.id(), event);
+    Snapshot.Stored before = stored.getOrDefault(event.tenant(), Snapshot.Stored.NOTHING);
+    stored.put(event.tenant(), before.plus(1, event.size()));
     highestId = Math.max(highestId, event.id());
     accepted.messages().forEach(this::insert);
     for (FanOut step : accepted.later()) {

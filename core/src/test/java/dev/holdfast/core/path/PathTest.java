@@ -629,7 +629,7 @@ class PathTest {
     crank.commit();
     long accepted = answers.stream().filter(it -> it.getFirst() instanceof Answer.Accepted).count();
     assertThat(answers)
-        .filteredOn(it -> it.getFirst().equals(new Refused(Refused.Why.OVERLOADED)))
+        .filteredOn(it -> it.getFirst().equals(new Refused(Refused.Why.TENANT_OVERLOADED)))
         .hasSize((int) (20 - accepted))
         .isNotEmpty();
     assertThat(crank.store.finished).hasSize((int) (accepted * 100));

@@ -99,7 +99,7 @@ class ReplaysTest {
     String elsewhere = "http://two.example/";
     crank.ask(
         new Request.Update(
-            "default", subscription.id(), new Request.Patch(elsewhere, null, null, null)));
+            "default", subscription.id(), new Request.Patch(elsewhere, null, null, null, null)));
     replay(Ending.DROPPED, false);
     assertThat(crank.sent).allMatch(delivery -> delivery.url().equals(elsewhere)).hasSize(2);
   }
@@ -118,9 +118,9 @@ class ReplaysTest {
     dropSome(2_500);
     crank.holdCommits = true;
     crank.askLater(request(Ending.DROPPED, false));
-    crank.commitOnce();
-    crank.commitOnce();
-    crank.commitOnce();
+    crank.commitOne();
+    crank.commitOne();
+    crank.commitOne();
     crank.holdCommits = false;
     crank.crash();
     crank.pass(Duration.ofSeconds(10));
@@ -134,10 +134,10 @@ class ReplaysTest {
     dropSome(2_500);
     crank.holdCommits = true;
     List<Answer> answers = crank.askLater(request(Ending.DROPPED, false));
-    crank.commitOnce();
+    crank.commitOne();
     long id = ((Answer.ReplayIs) answers.getFirst()).replay().id();
-    crank.commitOnce();
-    crank.commitOnce();
+    crank.commitOne();
+    crank.commitOne();
     List<Answer> cancelled = crank.askLater(new Request.CancelReplay("default", id));
     crank.holdCommits = false;
     crank.commit();

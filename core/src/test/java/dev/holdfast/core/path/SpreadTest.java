@@ -73,7 +73,7 @@ class SpreadTest {
     crank.holdCommits = true;
     List<Answer> answers = crank.askLater(Crank.submit("default", "order", 1));
     assertThat(answers).isEmpty();
-    crank.commitOnce();
+    crank.commitOne();
     assertThat(answers).hasSize(1);
     assertThat(crank.store.fanOuts).hasSize(3);
     assertThat(crank.store.open).isEmpty();
@@ -88,7 +88,7 @@ class SpreadTest {
     subscribeMany(crank);
     crank.holdCommits = true;
     crank.askLater(Crank.submit("default", "order", 1));
-    crank.commitOnce();
+    crank.commitOne();
     crank.failNextCommit = StoreException.Kind.REFUSED;
     crank.holdCommits = false;
     crank.commit();
@@ -102,11 +102,11 @@ class SpreadTest {
     Subscription other = crank.subscribe("http://other.example/", "invoice");
     crank.holdCommits = true;
     crank.askLater(Crank.submit("default", "order", 1));
-    crank.commitOnce();
+    crank.commitOne();
     crank.askLater(Crank.submit("default", "invoice", 1));
-    crank.commitOnce();
+    crank.commitOne();
     assertThat(crank.store.fanOuts).isNotEmpty();
-    crank.commitOnce();
+    crank.commitOne();
     assertThat(crank.sent).anyMatch(d -> d.subscription().id() == other.id());
   }
 
@@ -115,7 +115,7 @@ class SpreadTest {
     subscribeMany(crank);
     crank.holdCommits = true;
     crank.askLater(Crank.submit("default", "order", 1));
-    crank.commitOnce();
+    crank.commitOne();
     Subscription last = subscriptions.getLast();
     crank.askLater(new Request.Unsubscribe("default", last.id()));
     crank.holdCommits = false;

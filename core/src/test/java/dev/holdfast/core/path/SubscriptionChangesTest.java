@@ -27,11 +27,11 @@ class SubscriptionChangesTest {
   }
 
   private static Patch url(String url) {
-    return new Patch(url, null, null, null);
+    return new Patch(url, null, null, null, null);
   }
 
   private static Patch paused(boolean paused) {
-    return new Patch(null, null, null, paused);
+    return new Patch(null, null, null, paused, null);
   }
 
   private Subscription now(Subscription subscription) {
@@ -112,11 +112,11 @@ class SubscriptionChangesTest {
     Subscription subscription = crank.subscribe(OLD, "order");
     patch(
         subscription,
-        new Patch(null, List.of(new TypePattern("invoice")), new NewSubject("s1"), null));
+        new Patch(null, List.of(new TypePattern("invoice")), new NewSubject("s1"), null, null));
     crank.send("order", 1);
     crank.send("invoice", 1);
     assertThat(crank.sent).isEmpty();
-    patch(subscription, new Patch(null, null, new NewSubject(null), null));
+    patch(subscription, new Patch(null, null, new NewSubject(null), null, null));
     crank.send("invoice", 1);
     assertThat(crank.sent).hasSize(1);
   }

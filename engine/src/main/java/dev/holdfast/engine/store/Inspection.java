@@ -22,7 +22,15 @@ import java.util.OptionalLong;
 final class Inspection {
   /** What is read as a whole, and {@code open}, which is searched for work. */
   private static final List<String> TABLES =
-      List.of("progress", "open", "endpoints", "subscriptions", "api_keys", "fan_outs", "replays");
+      List.of(
+          "progress",
+          "open",
+          "endpoints",
+          "subscriptions",
+          "api_keys",
+          "fan_outs",
+          "replays",
+          "tenants");
 
   /**
    * Sums over all unfinished messages, once as the table has them and once as each index does. One
@@ -45,7 +53,9 @@ final class Inspection {
     checkProgress(connection, mark);
     checkLength(file, log, connection);
     for (String table : TABLES) {
-      checkTable(connection, table);
+      if (exists(connection, table)) {
+        checkTable(connection, table);
+      }
     }
     checkIndex(connection, BY_ENDPOINT, BY_TABLE, "id", "endpoint", "status", "attempts");
     checkIndex(connection, BY_DUE, BY_TABLE + " WHERE due IS NOT NULL", "id", "due");
@@ -77,6 +87,14 @@ final class Inspection {
                 .formatted(pages, pagesInFile, page));
       }
     }
+  }
+
+  /**
+   * Stores of earlier versions do not have all tables; what must be there was looked for before.
+   */
+  private static boolean exists(Connection connection, String table) throws SQLException {
+    return !text(connection, "SELECT name FROM sqlite_schema WHERE name = '" + table + "'")
+        .isEmpty();
   }
 
   private static void checkTable(Connection connection, String table) throws SQLException {

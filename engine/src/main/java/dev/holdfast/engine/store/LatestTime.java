@@ -33,7 +33,7 @@ final class LatestTime {
       case Write.Drop drop -> drop.at();
       case Write.Subscribe subscribe -> subscribe.subscription().createdAt();
       case Write.Unsubscribe unsubscribe -> unsubscribe.at();
-      case Write.Forget _ -> null;
+      case Write.Forget _, Write.Configure _ -> null;
       case Write.ChangeState change -> change.endpoint().health().since();
     };
   }

@@ -19,7 +19,11 @@ final class Migrations {
   /** "Hold" in ASCII: marks a SQLite file as ours. */
   static final int APPLICATION_ID = 0x486f6c64;
 
-  private static final List<String> SCRIPTS = List.of("sqlite-0001.sql", "sqlite-0003.sql");
+  /** Followed by a step that SQL cannot do. */
+  private static final String COUNTS_TENANTS = "sqlite-0004.sql";
+
+  private static final List<String> SCRIPTS =
+      List.of("sqlite-0001.sql", "sqlite-0003.sql", COUNTS_TENANTS);
 
   private Migrations() {}
 
@@ -33,6 +37,9 @@ final class Migrations {
       for (int version = version(connection); version < newest(); version++) {
         statement.executeUpdate("BEGIN IMMEDIATE");
         statement.executeUpdate(script(SCRIPTS.get(version)));
+        if (SCRIPTS.get(version).equals(COUNTS_TENANTS)) {
+          Tenants.count(connection);
+        }
         statement.executeUpdate("PRAGMA user_version = " + (version + 1));
         statement.executeUpdate("COMMIT");
       }

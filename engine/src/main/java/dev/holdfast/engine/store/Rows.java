@@ -9,6 +9,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Outcome.Failure;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.History.Change;
@@ -51,7 +52,7 @@ final class Rows {
   static final String ENDPOINT_COLUMNS =
       "id, tenant, url, created_at, state, since, reason, successes, failures, previous_attempts,"
           + " previous_failures, current_attempts, current_failures, consecutive_failures,"
-          + " last_success_at, next_probe_at, sum";
+          + " last_success_at, next_probe_at, sum, rate_limit, gone_at";
 
   /** The columns that {@link #subscription} reads, in its order. */
   static final String SUBSCRIPTION_COLUMNS =
@@ -328,8 +329,24 @@ final class Rows {
         outcome);
   }
 
-  /** Sets the columns of an endpoint that change, from {@code first} on: state to next probe. */
-  static void setHealth(PreparedStatement statement, int first, Health health) throws SQLException {
+  /**
+   * Sets the columns of an endpoint that change, from {@code first} on: state to next probe, the
+   * sum, rate limit and when it was gone.
+   */
+  static void setChanging(PreparedStatement statement, int first, Endpoint endpoint)
+      throws SQLException {
+    setHealth(statement, first, endpoint.health());
+    statement.setLong(first + 12, sum(endpoint));
+    if (endpoint.rateLimit() == null) {
+      statement.setNull(first + 13, Types.DOUBLE);
+    } else {
+      statement.setDouble(first + 13, endpoint.rateLimit().perSecond());
+    }
+    setTime(statement, first + 14, endpoint.goneAt());
+  }
+
+  private static void setHealth(PreparedStatement statement, int first, Health health)
+      throws SQLException {
     statement.setString(first, health.state().name());
     statement.setLong(first + 1, micros(health.since()));
     statement.setString(first + 2, health.reason().name());
@@ -346,24 +363,31 @@ final class Rows {
 
   static long sum(Endpoint endpoint) {
     Health health = endpoint.health();
-    return RowSum.of("endpoints")
-        .add(endpoint.id())
-        .add(endpoint.tenant())
-        .add(endpoint.url())
-        .add(health.createdAt())
-        .add(health.state().name())
-        .add(health.since())
-        .add(health.reason().name())
-        .add(health.successes())
-        .add(health.failures())
-        .add(health.previous().attempts())
-        .add(health.previous().failures())
-        .add(health.current().attempts())
-        .add(health.current().failures())
-        .add(health.consecutiveFailures())
-        .add(health.lastSuccessAt())
-        .add(health.nextProbeAt())
-        .value();
+    RowSum sum =
+        RowSum.of("endpoints")
+            .add(endpoint.id())
+            .add(endpoint.tenant())
+            .add(endpoint.url())
+            .add(health.createdAt())
+            .add(health.state().name())
+            .add(health.since())
+            .add(health.reason().name())
+            .add(health.successes())
+            .add(health.failures())
+            .add(health.previous().attempts())
+            .add(health.previous().failures())
+            .add(health.current().attempts())
+            .add(health.current().failures())
+            .add(health.consecutiveFailures())
+            .add(health.lastSuccessAt())
+            .add(health.nextProbeAt());
+    if (endpoint.rateLimit() != null) {
+      sum.add("rate_limit").add(Double.doubleToLongBits(endpoint.rateLimit().perSecond()));
+    }
+    if (endpoint.goneAt() != null) {
+      sum.add("gone_at").add(endpoint.goneAt());
+    }
+    return sum.value();
   }
 
   static Endpoint endpoint(ResultSet row) throws SQLException {
@@ -387,7 +411,14 @@ final class Rows {
             new Bucket(row.getInt(12), row.getInt(13)),
             row.getInt(14),
             time(row, 15),
-            time(row, 16)));
+            time(row, 16)),
+        rateLimit(row, 18),
+        time(row, 19));
+  }
+
+  private static @Nullable RateLimit rateLimit(ResultSet row, int column) throws SQLException {
+    double perSecond = row.getDouble(column);
+    return row.wasNull() ? null : new RateLimit(perSecond);
   }
 
   /** The sum of a change of state that an endpoint has gone through. */

@@ -157,7 +157,16 @@ public final class SqliteStore implements Store, History {
         unfinished(connection),
         fanOuts(connection),
         ReplayReads.running(connection),
-        highestId(connection));
+        highestId(connection),
+        stored(connection));
+  }
+
+  private static Map<String, Snapshot.Stored> stored(Reader.Statements connection)
+      throws SQLException {
+    try (ResultSet rows =
+        connection.prepare("SELECT " + Tenants.COLUMNS + " FROM tenants").executeQuery()) {
+      return Tenants.read(rows);
+    }
   }
 
   private static List<FanOut> fanOuts(Reader.Statements connection) throws SQLException {

@@ -39,6 +39,13 @@ public final class StoreCheck {
     }
     try (StoreFile file = StoreFile.open(directory);
         Connection connection = Sqlite.reader(file.path())) {
+      if (Migrations.version(connection) < Migrations.newest()) {
+        throw new StoreRefused(
+            "The store in "
+                + directory
+                + " was last used by an earlier Holdfast. Check it with that version, or start a"
+                + " server of this version on it once.");
+      }
       StoreCheck check = new StoreCheck(connection);
       check.all();
       return new Result(check.rows, List.copyOf(check.problems));
@@ -72,6 +79,7 @@ public final class StoreCheck {
     table("replayed", Remaking.COLUMNS, Remaking::from);
     table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
+    table("tenants", Tenants.COLUMNS, Tenants::tenant);
   }
 
   private void structure() throws SQLException {

@@ -75,6 +75,7 @@ final class Writer implements AutoCloseable {
   /** How many messages each event with a caller's id has that this batch brought. */
   private final Map<Long, Integer> claimedNow = new HashMap<>();
 
+  private final Tenants tenants;
   private final AtomicLong commits = new AtomicLong();
   private Progress progress;
   private volatile @Nullable StoreException broken;
@@ -83,6 +84,7 @@ final class Writer implements AutoCloseable {
     this.connection = connection;
     this.mark = mark;
     this.progress = Progress.read(connection);
+    this.tenants = new Tenants(connection);
     goOn = connection.prepareStatement(Progress.UPDATE);
     claimKey =
         connection.prepareStatement(
@@ -140,8 +142,9 @@ final class Writer implements AutoCloseable {
         gathered(
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
                 + " failures, previous_attempts, previous_failures, current_attempts,"
-                + " current_failures, consecutive_failures, last_success_at, next_probe_at, sum)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                + " current_failures, consecutive_failures, last_success_at, next_probe_at, sum,"
+                + " rate_limit, gone_at)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 + " ON CONFLICT (id) DO NOTHING");
     subscriptions =
         gathered(
@@ -172,7 +175,7 @@ final class Writer implements AutoCloseable {
             "UPDATE endpoints SET state = ?, since = ?, reason = ?, successes = ?, failures = ?,"
                 + " previous_attempts = ?, previous_failures = ?, current_attempts = ?,"
                 + " current_failures = ?, consecutive_failures = ?, last_success_at = ?,"
-                + " next_probe_at = ?, sum = ? WHERE id = ?");
+                + " next_probe_at = ?, sum = ?, rate_limit = ?, gone_at = ? WHERE id = ?");
     inOrder =
         List.of(
             newEndpoints,
@@ -253,6 +256,16 @@ final class Writer implements AutoCloseable {
         });
   }
 
+  /**
+   * Tells that the transaction under way removes events of a tenant: to be called by whoever
+   * removes them, in the same transaction.
+   *
+   * @param bytes as {@link Event#size} reckons them
+   */
+  void removes(String tenant, long count, long bytes) {
+    tenants.change(tenant, -count, -bytes);
+  }
+
   private interface Work<T> {
     T run() throws SQLException;
   }
@@ -264,11 +277,13 @@ final class Writer implements AutoCloseable {
     try {
       Sqlite.execute(connection, "BEGIN IMMEDIATE");
       T result = work.run();
+      tenants.flush();
       Progress next = progress.next(latest);
       next.set(goOn);
       goOn.executeUpdate();
       Sqlite.execute(connection, "COMMIT");
       progress = next;
+      tenants.committed();
       mark.note(next.commits());
       commits.incrementAndGet();
       return result;
@@ -289,6 +304,7 @@ final class Writer implements AutoCloseable {
   }
 
   private void undo(StoreException failure) {
+    tenants.undone();
     try {
       for (Gathered rows : inOrder) {
         rows.clear();
@@ -364,6 +380,9 @@ final class Writer implements AutoCloseable {
         unsubscribed.flush();
         forget.setLong(1, forgotten.subscription());
         forget.executeUpdate();
+      }
+      case Write.Configure _ -> {
+        // It is among the endpoints of the batch.
       }
       case Write.ChangeState change -> {
         Health health = change.endpoint().health();
@@ -495,6 +514,7 @@ final class Writer implements AutoCloseable {
 
   private void insert(AcceptedEvent accepted) throws SQLException {
     Event event = accepted.event();
+    tenants.change(event.tenant(), 1, event.size());
     PreparedStatement row = events.row();
     row.setLong(1, event.id());
     row.setString(2, event.tenant());
@@ -628,16 +648,14 @@ final class Writer implements AutoCloseable {
     row.setString(2, endpoint.tenant());
     row.setString(3, endpoint.url());
     row.setLong(4, Rows.micros(endpoint.health().createdAt()));
-    Rows.setHealth(row, 5, endpoint.health());
-    row.setLong(17, Rows.sum(endpoint));
+    Rows.setChanging(row, 5, endpoint);
     newEndpoints.add();
   }
 
   private void keepHealth(Endpoint endpoint) throws SQLException {
     PreparedStatement row = health.row();
-    Rows.setHealth(row, 1, endpoint.health());
-    row.setLong(13, Rows.sum(endpoint));
-    row.setLong(14, endpoint.id());
+    Rows.setChanging(row, 1, endpoint);
+    row.setLong(16, endpoint.id());
     health.add();
   }
 

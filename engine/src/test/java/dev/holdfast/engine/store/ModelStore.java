@@ -78,7 +78,18 @@ final class ModelStore implements Store, History {
         Stream.of(events, open, finished, endpoints, subscriptions, ended, replays)
             .flatMapToLong(table -> table.keySet().stream().mapToLong(Long::longValue))
             .max()
-            .orElse(0));
+            .orElse(0),
+        stored());
+  }
+
+  private Map<String, Snapshot.Stored> stored() {
+    Map<String, Snapshot.Stored> stored = new HashMap<>();
+    for (AcceptedEvent accepted : events.values()) {
+      Event event = accepted.event();
+      Snapshot.Stored before = stored.getOrDefault(event.tenant(), Snapshot.Stored.NOTHING);
+      stored.put(event.tenant(), before.plus(1, event.size()));
+    }
+    return stored;
   }
 
   @Override
@@ -130,6 +141,7 @@ final class ModelStore implements Store, History {
           ended.put(id, Objects.requireNonNull(subscriptions.remove(id)));
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
+        case Write.Configure _ -> {}
         case Write.ChangeState change -> {
           Health health = change.endpoint().health();
           endpoints.put(change.endpoint().id(), change.endpoint());

@@ -9,6 +9,7 @@ import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import java.time.Instant;
@@ -39,7 +40,13 @@ final class RandomRecords {
   }
 
   Endpoint endpoint() {
-    return new Endpoint(id(), tenant(), "http://" + id() + ".example/" + text(40), health(time()));
+    return new Endpoint(
+        id(),
+        tenant(),
+        "http://" + id() + ".example/" + text(40),
+        health(time()),
+        maybe(() -> new RateLimit(random.nextDouble(RateLimit.LEAST, RateLimit.MOST))),
+        maybe(this::time));
   }
 
   Health health(Instant createdAt) {

@@ -27,6 +27,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Batch;
@@ -36,6 +37,7 @@ import dev.holdfast.core.port.History.MessageDetail;
 import dev.holdfast.core.port.History.MessageSummary;
 import dev.holdfast.core.port.History.Query;
 import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Snapshot.Stored;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
@@ -50,6 +52,7 @@ import dev.holdfast.core.port.Written.Receipt;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -569,6 +572,30 @@ abstract class StoreContract {
     store.write(new Batch(List.of(), List.of(changed)));
     reopen();
     assertThat(store.snapshot().endpoints()).containsExactly(changed);
+  }
+
+  @Test
+  void what_was_set_of_an_endpoint_and_that_it_is_gone_is_kept() throws Exception {
+    Endpoint endpoint = sample.endpoint("https://one.example/");
+    subscribe(endpoint);
+    Endpoint changed = endpoint.withRateLimit(new RateLimit(0.3)).withGoneAt(after(7));
+    store.write(new Batch(List.of(new Write.Configure(endpoint.id())), List.of(changed)));
+    Endpoint made = sample.endpoint("https://two.example/").withRateLimit(new RateLimit(10_000));
+    subscribe(made);
+    reopen();
+    assertThat(store.snapshot().endpoints()).containsExactlyInAnyOrder(changed, made);
+    store.write(new Batch(List.of(new Write.Configure(endpoint.id())), List.of(endpoint)));
+    assertThat(store.snapshot().endpoints()).containsExactlyInAnyOrder(endpoint, made);
+  }
+
+  @Test
+  void what_is_kept_of_each_tenants_events_is_counted_without_repeats() throws Exception {
+    AcceptedEvent first = sample.pending(E1);
+    AcceptedEvent second = sample.pending(E1);
+    write(new Write.Accept(List.of(first)), new Write.Accept(List.of(second)));
+    reopen();
+    Stored both = new Stored(2, first.event().size() + second.event().size());
+    assertThat(store.snapshot().stored()).isEqualTo(Map.of(TENANT, both));
   }
 
   @Test

@@ -7,6 +7,8 @@ import dev.holdfast.core.model.Health.Reason;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Outcome.Failure.Kind;
+import dev.holdfast.core.model.RateLimit;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An endpoint's health by the contract's section 4, and how many attempts it may get at once. */
 final class EndpointModel {
+  /** By how much attempts to a limited endpoint may be nearer to each other than evenly. */
+  private static final Duration LEEWAY = Duration.ofMillis(10);
+
   final Contract contract;
   final long id;
   final String url;
@@ -53,6 +58,14 @@ final class EndpointModel {
   /** When it last proved itself after it had failed. */
   Instant provenSince = Instant.MIN;
 
+  /** Its rate limit as the store has it. */
+  @Nullable RateLimit storedRateLimit;
+
+  @Nullable RateLimit rateLimit;
+
+  /** When its next attempt would be evenly spaced by its rate limit. */
+  Instant evenly = Instant.MIN;
+
   boolean probing;
 
   /** When the message of its next probe was chosen. */
@@ -71,6 +84,7 @@ final class EndpointModel {
     this.id = endpoint.id();
     this.url = endpoint.url();
     this.stored = endpoint.health();
+    this.storedRateLimit = endpoint.rateLimit();
     this.createdAt = endpoint.health().createdAt();
     this.limit = contract.laneInFlight();
     this.state = stored.state();
@@ -80,6 +94,7 @@ final class EndpointModel {
   }
 
   private void restore() {
+    rateLimit = storedRateLimit;
     state = stored.state();
     reason = stored.reason();
     since = stored.since();
@@ -129,12 +144,26 @@ final class EndpointModel {
     probing = false;
     proven = false;
     provenSince = Instant.MIN;
+    evenly = Instant.MIN;
     fullAt = Instant.MIN;
     closedUntil = since;
     limit = isEnabled() && recovering ? 1 : contract.laneInFlight();
     slowStart = limit < contract.laneInFlight();
     recoveredAttempts = 0;
     recoveredId = 0;
+  }
+
+  /** Until when its rate limit allows no attempt. */
+  Instant limitedUntil() {
+    return rateLimit == null || evenly.equals(Instant.MIN) ? Instant.MIN : evenly.minus(LEEWAY);
+  }
+
+  /** An attempt starts. */
+  void sends(Instant now) {
+    if (rateLimit != null) {
+      long nanos = (long) Math.ceil(1e9 / rateLimit.perSecond());
+      evenly = Contract.later(evenly, now).plusNanos(nanos);
+    }
   }
 
   /** An attempt has ended. */

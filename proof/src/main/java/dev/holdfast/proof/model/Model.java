@@ -11,6 +11,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
@@ -206,6 +207,10 @@ public final class Model {
         "nothing is sent for a subscription that has ended",
         message);
     unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
+    unless(
+        !now.isBefore(endpoint.limitedUntil()),
+        "attempts to an endpoint are spaced as its rate limit wants it",
+        () -> message + " before " + endpoint.limitedUntil() + "; " + endpoint);
 
     message.probe = false;
     if (message.byHand) {
@@ -216,6 +221,7 @@ public final class Model {
     } else {
       sendsProbe(message, now);
     }
+    endpoint.sends(now);
     message.sendingSince = now;
     message.unproven = !endpoint.proven;
     endpoint.pending.remove(message.id);
@@ -226,6 +232,14 @@ public final class Model {
     obstacles.sends(message.unproven, size(message), now);
     counts.attempts++;
     timeliness.checkPlaces();
+  }
+
+  /** Somebody has set an endpoint's rate limit, or taken it away. */
+  public void limitsRate(long endpoint, @Nullable RateLimit limit, Instant now) {
+    EndpointModel limited = endpoint(endpoint);
+    limited.rateLimit = limit;
+    // What waited for the limit could not be sent before.
+    limited.fullAt = now;
   }
 
   /** The engine asks the store which message is to be the probe. */
@@ -409,7 +423,7 @@ public final class Model {
                 leaving.contains(unsubscribe.subscription().id()),
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
-        case Write.Subscribe _, Write.Forget _ -> {}
+        case Write.Subscribe _, Write.Forget _, Write.Configure _ -> {}
         case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ ->
             throw new Violation("nothing is written that nobody asked for", write.toString());
       }
@@ -557,6 +571,7 @@ public final class Model {
           storedEnded.remove(forget.subscription());
           ended.remove(forget.subscription());
         }
+        case Write.Configure _ -> {}
         case Write.ChangeState change ->
             endpoint(change.endpoint().id())
                 .unrecorded
@@ -566,6 +581,7 @@ public final class Model {
     }
     for (Endpoint endpoint : batch.endpoints()) {
       EndpointModel known = endpoint(endpoint.id());
+      known.storedRateLimit = endpoint.rateLimit();
       Health before = known.stored;
       known.stored = endpoint.health();
       unless(
@@ -639,7 +655,11 @@ public final class Model {
           leaving.remove(unsubscribe.subscription().id());
           ended.put(unsubscribe.subscription().id(), now);
         }
-        case Write.Deliver _, Write.Drop _, Write.Forget _, Write.ChangeState _ -> {}
+        case Write.Deliver _,
+            Write.Drop _,
+            Write.Forget _,
+            Write.Configure _,
+            Write.ChangeState _ -> {}
         case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ -> {}
       }
     }
@@ -672,6 +692,7 @@ public final class Model {
           Write.Subscribe _,
           Write.Unsubscribe _,
           Write.Forget _,
+          Write.Configure _,
           Write.ChangeState _,
           Write.Move _,
           Write.Spread _,

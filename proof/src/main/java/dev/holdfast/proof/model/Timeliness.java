@@ -42,7 +42,7 @@ final class Timeliness {
     Instant free =
         Contract.later(
             Contract.later(obstacles.ofSending(endpoint.proven), endpoint.fullAt),
-            endpoint.provenSince);
+            Contract.later(endpoint.provenSince, endpoint.limitedUntil()));
     checkInTime(message.dueSince(contract), free, prompt, now, "is tried", message);
   }
 
@@ -117,7 +117,10 @@ final class Timeliness {
         first = Contract.earlier(first, from);
       }
     }
-    Instant free = Contract.later(obstacles.ofSending(false), obstacles.ofWriting());
+    Instant free =
+        Contract.later(
+            Contract.later(obstacles.ofSending(false), obstacles.ofWriting()),
+            endpoint.limitedUntil());
     checkInTime(
         Contract.later(first, next), free, PROBE_PATIENT, now, "is used for a probe", endpoint);
   }

@@ -38,6 +38,9 @@ sealed interface Action {
 
   record Operate(Instant at, int endpoint, Operation operation) implements Action {}
 
+  /** Somebody limits the rate of an endpoint. */
+  record LimitRate(Instant at, int endpoint, double perSecond) implements Action {}
+
   record RetryByHand(Instant at, int which) implements Action {}
 
   /** A receiver behaves so from now on. */

@@ -74,6 +74,7 @@ final class Disk {
           Write.Update _,
           Write.Unsubscribe _,
           Write.Forget _,
+          Write.Configure _,
           Write.Progress _,
           Write.ChangeState _ ->
           false;

@@ -119,7 +119,8 @@ final class SimulatedStore implements Store {
         unfinished,
         List.copyOf(fanOuts.values()),
         replays.values().stream().filter(replay -> replay.state() == Replay.State.RUNNING).toList(),
-        highestId);
+        highestId,
+        Map.of());
   }
 
   @Override
@@ -161,6 +162,7 @@ final class SimulatedStore implements Store {
         }
         case Write.Forget forget -> ended.remove(forget.subscription());
         case Write.ChangeState change -> announced(change.announced());
+        case Write.Configure _ -> {}
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {

@@ -3,6 +3,7 @@ package dev.holdfast.proof.simulation;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
@@ -401,6 +402,8 @@ final class Simulation {
         model.counts().failedReads++;
         sameReads = 0;
       }
+      case Input.SpaceLeft space -> trace.line(now, () -> "free " + space.bytes());
+      case Input.Removed _ -> {}
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
     }
   }
@@ -421,6 +424,7 @@ final class Simulation {
           case FREEZE -> model.frozenByHand(operate.endpoint(), now);
         }
       }
+      case Request.LimitRate limit -> model.limitsRate(limit.endpoint(), limit.rateLimit(), now);
       case Request.Subscribe _,
           Request.RetryNow _,
           Request.Update _,
@@ -440,6 +444,7 @@ final class Simulation {
         trace.line(now, () -> "answered: " + trace.named(Words.of(reply.answer())));
         reply.to().accept(reply.answer());
       }
+      case Effect.GoneChanged _, Effect.SpaceChanged _ -> {}
       case Effect.StateChanged changed -> {
         trace.line(
             now,
@@ -603,6 +608,13 @@ final class Simulation {
           ask(new Request.Operate(TENANT, which.id(), operate.operation()), _ -> {});
         }
       }
+      case Action.LimitRate limit -> {
+        Endpoint which = store.endpointAt(limit.endpoint());
+        if (which != null) {
+          RateLimit rate = new RateLimit(limit.perSecond());
+          ask(new Request.LimitRate(TENANT, which.id(), rate), _ -> {});
+        }
+      }
       case Action.RetryByHand retry -> retryByHand(retry.which());
       case Action.Behave behave -> receivers.put(url(behave.endpoint()), behave.behaviour());
       case Action.Crash crash -> {
@@ -739,6 +751,9 @@ final class Simulation {
       boolean byItself = endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
       if (!byItself) {
         ask(new Request.Operate(TENANT, endpoint.id(), Operation.ENABLE), _ -> {});
+      }
+      if (endpoint.rateLimit() != null) {
+        ask(new Request.LimitRate(TENANT, endpoint.id(), null), _ -> {});
       }
     }
   }

@@ -79,6 +79,7 @@ final class Words {
       case Write.Unsubscribe unsubscribe ->
           "unsubscribe " + trace.subscription(unsubscribe.subscription().id());
       case Write.Forget forget -> "forget " + trace.subscription(forget.subscription());
+      case Write.Configure configure -> "set " + trace.endpoint(configure.endpoint());
       case Write.ChangeState change ->
           trace.endpoint(change.endpoint().id()) + " is " + change.endpoint().health().state();
     };

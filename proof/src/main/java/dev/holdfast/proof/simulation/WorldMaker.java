@@ -54,8 +54,25 @@ final class WorldMaker {
     this.clockIsSet = random.nextInt(4) == 0;
   }
 
+  /** The first seed of worlds in which people have limited the rate of endpoints. */
+  static final long LIMITED_FROM = 1_000_000_000_000_000L;
+
   static World make(long seed) {
-    return new WorldMaker(seed).make();
+    World world = new WorldMaker(seed).make();
+    return seed >= LIMITED_FROM ? limited(world) : world;
+  }
+
+  /** Limits endpoints of a world before anything is sent to them; its other numbers stay. */
+  private static World limited(World world) {
+    SplittableRandom limits = new SplittableRandom(~world.seed());
+    List<Action> script = new ArrayList<>(world.script());
+    int most = limits.nextInt(1, 6);
+    for (int i = 0; i < most; i++) {
+      Instant at = World.START.plusMillis(500L + i);
+      script.add(new Action.LimitRate(at, i, Math.pow(10, limits.nextDouble(-2, 2.5))));
+    }
+    script.sort(Comparator.comparing(Action::at));
+    return world.with(script);
   }
 
   private World make() {

@@ -10,12 +10,18 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The data directory is on a file system of a few megabytes, which fills up under load and is freed
- * again. While it is full, events are refused with a sentence, and nothing that was acknowledged is
- * lost; when there is room again, the server goes on by itself. Now and then it is killed while
- * there is no room, and has to start or to say why it does not.
+ * again. While only the reserve is left, events are refused with a sentence, and what was accepted
+ * goes on being delivered. While it is full, nothing that was acknowledged is lost; when there is
+ * room again, the server goes on by itself. Now and then it is killed while there is no room, and
+ * has to start or to say why it does not.
  */
 final class DiskScenario implements Scenario {
-  private static final int MEGABYTES = 40;
+  private static final int MEGABYTES = 64;
+  private static final int RESERVE_MEGABYTES = 8;
+
+  /** Less than the reserve, and more than the part of it at which no attempt starts. */
+  private static final long LEFT_BYTES = 6L << 20;
+
   private static final int CYCLES_PER_ROUND = 4;
 
   /** Nothing is deleted, so the disk would be full for good after more of them. */
@@ -26,6 +32,10 @@ final class DiskScenario implements Scenario {
   private static final Duration LONGEST_FULL = Duration.ofMillis(1_500);
   private static final Duration LONGEST_FREE = Duration.ofMillis(1_500);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  /** Within which a server must go on when there is room again. */
+  private static final Duration RECOVERY = Duration.ofSeconds(10);
+
   private static final Duration START_PATIENCE = Duration.ofSeconds(5);
   private static final Duration ASK_EVERY = Duration.ofMillis(20);
 
@@ -69,12 +79,17 @@ final class DiskScenario implements Scenario {
             run,
             name(),
             disk.root().resolve("data"),
-            Server.Program.released("retry.unit=300ms", "delivery.timeout=30s"))) {
+            Server.Program.released(
+                "retry.unit=300ms",
+                "delivery.timeout=30s",
+                "store.reserve=" + RESERVE_MEGABYTES + "MB"))) {
       scene.publishers().start();
       int kills = 0;
+      int takenInReserve = 0;
       for (int round = 1; round <= rounds; round++) {
         scene.tick("full disk %d of %d".formatted(round, rounds));
         Scene.pause(scene.plan().between(SHORTEST, LONGEST_FREE));
+        takenInReserve += leaveReserve(scene, disk);
         fill(scene, disk);
         Scene.pause(scene.plan().between(SHORTEST, LONGEST_FULL));
         if (scene.plan().percent(KILL_PERCENT)) {
@@ -87,7 +102,31 @@ final class DiskScenario implements Scenario {
       scene.settle();
       run.report().count(name(), "times full", rounds);
       run.report().count(name(), "kills while full", kills);
+      run.report().count(name(), "messages taken while the reserve was left", takenInReserve);
     }
+  }
+
+  /**
+   * Leaves the reserve, until the server refuses events and all that was accepted has been
+   * delivered all the same.
+   *
+   * @return how many messages were delivered meanwhile
+   */
+  private static int leaveReserve(Scene scene, SmallDisk disk) {
+    int before = scene.publishers().refusals();
+    disk.fillBut(LEFT_BYTES);
+    await(
+        scene,
+        () -> scene.publishers().refusals() > before,
+        PATIENCE,
+        "only the reserve is left and nobody is refused");
+    int taken = scene.ledger().counts().taken();
+    await(
+        scene,
+        () -> scene.ledger().missing() == 0,
+        PATIENCE,
+        "only the reserve is left and what was accepted is not delivered");
+    return scene.ledger().counts().taken() - taken;
   }
 
   /** Takes all room, until the server has noticed. */
@@ -101,6 +140,7 @@ final class DiskScenario implements Scenario {
           disk.fill();
           return scene.publishers().refusals() > before;
         },
+        PATIENCE,
         "the disk is full and nobody is refused");
   }
 
@@ -125,11 +165,13 @@ final class DiskScenario implements Scenario {
     await(
         scene,
         () -> scene.ledger().counts().acknowledged() > before,
+        RECOVERY,
         "there is room again and nothing is accepted");
   }
 
-  private static void await(Scene scene, BooleanSupplier condition, String otherwise) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+  private static void await(
+      Scene scene, BooleanSupplier condition, Duration patience, String otherwise) {
+    long deadline = System.nanoTime() + patience.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline || !scene.server().isAlive()) {
         throw new ProofException(otherwise + ":\n" + scene.server().tail());

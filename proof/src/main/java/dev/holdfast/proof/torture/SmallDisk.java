@@ -4,6 +4,7 @@ import dev.holdfast.proof.stage.ProofException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -40,6 +41,19 @@ final class SmallDisk implements AutoCloseable {
 
   Path root() {
     return root;
+  }
+
+  /** Leaves about so many bytes free, or fewer when there are fewer. */
+  void fillBut(long freeBytes) {
+    byte[] chunk = new byte[CHUNK_BYTES];
+    try (OutputStream ballast = Files.newOutputStream(root.resolve(BALLAST))) {
+      FileStore disk = Files.getFileStore(root);
+      while (disk.getUsableSpace() > freeBytes) {
+        ballast.write(chunk);
+      }
+    } catch (IOException e) {
+      throw new ProofException("could not fill " + root, e);
+    }
   }
 
   /** Leaves no byte free. */

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SimulationTest {
+  private static final int LIMITED_SEEDS = 60;
   private static final int FIXED_SEEDS = 300;
   private static final int FRESH_SEEDS = 300;
 
@@ -31,6 +32,12 @@ class SimulationTest {
     assertThat(counts.failedCommits).isPositive();
     assertThat(counts.refusedWrites).isPositive();
     assertThat(counts.failedReads).isPositive();
+  }
+
+  @Test
+  void worlds_with_rate_limits_keep_the_contract() throws Exception {
+    Campaign campaign = run(WorldMaker.LIMITED_FROM, LIMITED_SEEDS);
+    assertThat(campaign.totals().counts().delivered).isPositive();
   }
 
   @Test

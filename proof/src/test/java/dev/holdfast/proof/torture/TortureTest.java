@@ -47,6 +47,7 @@ class TortureTest {
       disk.get().close();
       assertThat(torture("disk", 4)).isZero();
       assertThat(figure("disk", "events refused")).isPositive();
+      assertThat(figure("disk", "messages taken while the reserve was left")).isPositive();
     } else {
       // Where nothing may be mounted, it says so, and fails only for who asked for it by name.
       assertThat(torture("disk", 4)).isEqualTo(1);

@@ -8,7 +8,8 @@ import java.time.Duration;
  *
  * @param messageBytes what {@code data} and {@code previous} of one event may have together
  * @param receivingBytes bodies held over all connections, from their first byte to their answer;
- *     beyond it requests are refused
+ *     beyond it requests are refused, and before that those of tenants that have more than their
+ *     share
  * @param connections connections open at once; further ones are closed
  * @param requestTime within which a request must have arrived in full
  * @param idleTime for which a connection may stay open without a request, and within which an
@@ -91,6 +92,10 @@ public record ApiLimits(
 
   public ApiLimits withMessageBytes(int bytes) {
     return new ApiLimits(bytes, receivingBytes, connections, requestTime, idleTime, answerTime);
+  }
+
+  public ApiLimits withReceivingBytes(long bytes) {
+    return new ApiLimits(messageBytes, bytes, connections, requestTime, idleTime, answerTime);
   }
 
   int eventRequestBytes() {

@@ -5,7 +5,9 @@ import io.vertx.core.Context;
 import io.vertx.core.http.HttpConnection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,7 @@ final class Connections {
   private final Context context;
   private final ApiLimits limits;
   private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
+  private final Map<String, Long> heldByTenant = new HashMap<>();
   private long heldBytes;
 
   Connections(Context context, ApiLimits limits) {
@@ -77,17 +80,31 @@ final class Connections {
     return peers.size();
   }
 
-  /** Takes room for a body; false when there is none. */
-  boolean hold(long bytes) {
-    if (heldBytes + bytes > limits.receivingBytes()) {
+  /**
+   * Takes room for a body; false when there is none. A tenant may have as much as is still free, so
+   * that one that floods leaves room for others.
+   */
+  boolean hold(String tenant, long bytes) {
+    long ofTenant = heldByTenant.getOrDefault(tenant, 0L);
+    if (ofTenant + bytes > limits.receivingBytes() - heldBytes) {
       return false;
     }
     heldBytes += bytes;
+    heldByTenant.put(tenant, ofTenant + bytes);
     return true;
   }
 
-  void release(long bytes) {
+  void release(String tenant, long bytes) {
+    if (bytes == 0) {
+      return;
+    }
     heldBytes -= bytes;
+    long left = heldByTenant.getOrDefault(tenant, 0L) - bytes;
+    if (left == 0) {
+      heldByTenant.remove(tenant);
+    } else {
+      heldByTenant.put(tenant, left);
+    }
   }
 
   long heldBytes() {

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Operation;
@@ -19,10 +20,13 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
 /** Shows endpoints and their health, and lets people change their state. */
 final class EndpointsApi {
   private static final String PATH = "/v1/endpoints";
+  private static final JsonBody JSON = new JsonBody(1);
 
   private final Engine engine;
 
@@ -35,6 +39,7 @@ final class EndpointsApi {
         Route.get(PATH, Access.LOOK, Set.of("state", "cursor", "limit"), this::list),
         Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
         Route.get(PATH + "/{id}/changes", Access.LOOK, Set.of("limit"), this::changes),
+        Route.patchJson(PATH + "/{id}", Access.MANAGE, ApiLimits.ACTION_BYTES, this::change),
         operation("enable", Operation.ENABLE),
         operation("disable", Operation.DISABLE),
         operation("freeze", Operation.FREEZE),
@@ -50,10 +55,44 @@ final class EndpointsApi {
                 engine,
                 new Request.Operate(exchange.tenant(), id(exchange), operation),
                 Answer.EndpointIs.class,
-                is -> {
-                  EndpointNow now = new EndpointNow(is.endpoint(), is.unfinished());
-                  exchange.answer(200, Json.write(out -> write(out, now)));
-                }));
+                is -> show(exchange, is)));
+  }
+
+  private static void show(Exchange exchange, Answer.EndpointIs is) {
+    EndpointNow now = new EndpointNow(is.endpoint(), is.unfinished());
+    exchange.answer(200, Json.write(out -> write(out, now)));
+  }
+
+  private void change(Exchange exchange, byte[] body) {
+    long id = id(exchange);
+    Wish wanted = JSON.read(body, EndpointsApi::change);
+    if (!wanted.limitsRate()) {
+      get(exchange, body);
+      return;
+    }
+    exchange.ask(
+        engine,
+        new Request.LimitRate(exchange.tenant(), id, wanted.rateLimit()),
+        Answer.EndpointIs.class,
+        is -> show(exchange, is));
+  }
+
+  /** What is to be changed of an endpoint: nothing, or its rate limit. */
+  private record Wish(boolean limitsRate, @Nullable RateLimit rateLimit) {}
+
+  private static Wish change(JsonParser parser) {
+    Wish wish = new Wish(false, null);
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      String name = parser.currentName();
+      if (!name.equals(RateLimits.FIELD)) {
+        throw JsonBody.unknownField(name, RateLimits.FIELD);
+      }
+      if (wish.limitsRate()) {
+        throw JsonBody.twice(name);
+      }
+      wish = new Wish(true, RateLimits.read(parser));
+    }
+    return wish;
   }
 
   private void list(Exchange exchange, byte[] body) {
@@ -182,6 +221,8 @@ final class EndpointsApi {
     out.writeNumberProperty("consecutiveFailures", health.consecutiveFailures());
     Json.time(out, "lastSuccessAt", health.lastSuccessAt());
     Json.time(out, "nextProbeAt", health.nextProbeAt());
+    RateLimits.write(out, endpoint.rateLimit());
+    Json.time(out, "goneAt", endpoint.goneAt());
     out.writeNumberProperty("pending", now.unfinished().pending());
     out.writeNumberProperty("waiting", now.unfinished().waiting());
     out.writeNumberProperty("parked", now.unfinished().parked() + now.unfinished().paused());

@@ -190,7 +190,7 @@ final class Exchange {
   }
 
   private boolean hold(long bytes) {
-    if (connections.hold(bytes)) {
+    if (connections.hold(tenant, bytes)) {
       heldBytes += bytes;
       return true;
     }
@@ -263,7 +263,7 @@ final class Exchange {
   }
 
   private void letGo() {
-    connections.release(heldBytes);
+    connections.release(tenant, heldBytes);
     heldBytes = 0;
     onlyChunk = null;
     body = NO_BODY;

@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,9 +16,14 @@ import org.jspecify.annotations.Nullable;
  * known from the head is in order. Lives on the event loop.
  */
 final class Intake {
-  private static final String MERGE_PATCH = "application/merge-patch+json";
-
   private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
+
+  private static final Set<String> JSON_TYPES = Set.of("application/json");
+
+  /** A PATCH may also say what it is. */
+  private static final Set<String> PATCH_TYPES =
+      Set.of("application/json", "application/merge-patch+json");
+
   private static final byte[] NO_BODY = new byte[0];
 
   private final Router router;
@@ -109,7 +115,7 @@ final class Intake {
       throw Refusal.of(Kind.UNEXPECTED_BODY, "Send this request without a body.");
     }
     if (route.body() == Route.Body.JSON
-        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE), request.method())) {
+        && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE), typesOf(request.method()))) {
       throw Refusal.of(
           Kind.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type",
@@ -137,7 +143,15 @@ final class Intake {
   }
 
   /** Whether a content type is JSON in UTF-8; other parameters than the charset are ignored. */
-  static boolean isJson(@Nullable String contentType, HttpMethod method) {
+  static boolean isJson(@Nullable String contentType) {
+    return isJson(contentType, JSON_TYPES);
+  }
+
+  private static Set<String> typesOf(HttpMethod method) {
+    return method.equals(HttpMethod.PATCH) ? PATCH_TYPES : JSON_TYPES;
+  }
+
+  private static boolean isJson(@Nullable String contentType, Set<String> types) {
     if (contentType == null) {
       return false;
     }
@@ -145,9 +159,7 @@ final class Intake {
       return true;
     }
     String[] parts = contentType.toLowerCase(Locale.ROOT).split(";", -1);
-    String type = parts[0].strip();
-    if (!type.equals("application/json")
-        && !(type.equals(MERGE_PATCH) && method.equals(HttpMethod.PATCH))) {
+    if (!types.contains(parts[0].strip())) {
       return false;
     }
     for (int i = 1; i < parts.length; i++) {

@@ -20,7 +20,8 @@ import java.util.function.ToDoubleFunction;
  */
 final class Metrics implements AutoCloseable {
   private static final Seen NOTHING_SEEN =
-      new Seen(new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 0);
+      new Seen(
+          new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 0);
 
   private final PrometheusMeterRegistry registry;
   private final Connections connections;
@@ -54,6 +55,18 @@ final class Metrics implements AutoCloseable {
     counter("holdfast.events.accepted", "Events accepted", Gauges::eventsAccepted);
     counter("holdfast.messages.accepted", "Messages accepted", Gauges::messagesAccepted);
     counter("holdfast.requests.refused", "Requests that the engine refused", Gauges::refused);
+    counter(
+        "holdfast.requests.over.quota",
+        "Requests that were refused since a tenant's quota was used up",
+        Gauges::refusedByQuota);
+    gauge(
+        "holdfast.endpoints.gone",
+        "Endpoints whose last answer was 410 Gone",
+        Gauges::endpointsGone);
+    gauge(
+        "holdfast.store.free.bytes",
+        "Bytes free on the store's disk",
+        gauges -> gauges.freeBytes() == Long.MAX_VALUE ? Double.NaN : gauges.freeBytes());
     Gauge.builder("holdfast.http.connections", this, self -> self.seen.openConnections())
         .description("Connections open to the HTTP interface")
         .register(registry);

@@ -1,7 +1,9 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.path.Answer.Refused;
+import dev.holdfast.core.path.Answer.Refused.Excess;
 import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ record Problem(
   /** Where the kinds are named; not meant to be fetched. */
   private static final String TYPE_PREFIX = "urn:holdfast:problem:";
 
+  /** Nobody knows when old events make room; asking once a minute costs nobody much. */
+  private static final int STORED_QUOTA_RETRY_SECONDS = 60;
+
   enum Kind {
     BAD_HTTP(400, "bad-http", "The request is not proper HTTP"),
     INVALID_JSON(400, "invalid-json", "The body is not valid JSON"),
@@ -42,11 +47,13 @@ record Problem(
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
     TOO_LARGE(413, "too-large", "The request is too large"),
+    BATCH_OVER_QUOTA(413, "batch-over-quota", "The batch is larger than the quota ever allows"),
     URI_TOO_LONG(414, "uri-too-long", "The request line is too long"),
     UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type", "The body must be JSON"),
     EXPECTATION_FAILED(417, "expectation-failed", "The expectation cannot be met"),
     NOT_STORABLE(422, "not-storable", "The store cannot keep this"),
     OVERLOADED(429, "overloaded", "Too much at once"),
+    QUOTA_EXCEEDED(429, "quota-exceeded", "The tenant's quota is used up"),
     HEADERS_TOO_LARGE(431, "headers-too-large", "The headers are too large"),
     INTERNAL(500, "internal", "Something went wrong on our side"),
     STORE_FULL(503, "store-full", "There is no room left"),
@@ -113,6 +120,21 @@ record Problem(
       case OVERLOADED ->
           of(Kind.OVERLOADED, "More comes in than can be written. Send the same request again.")
               .retryAfter(1);
+      case TENANT_OVERLOADED ->
+          of(
+                  Kind.OVERLOADED,
+                  "So much of this tenant's waits to be written that others would have to wait."
+                      + " Send the same request again, and less at once.")
+              .retryAfter(1);
+      case EVENT_QUOTA -> overEvents(refused.excess());
+      case STORED_QUOTA -> overStored(refused.excess());
+      case STORE_LOW ->
+          of(
+                  Kind.STORE_FULL,
+                  "The store's disk is nearly full, and the rest is for the outcomes of deliveries."
+                      + " What was accepted is still delivered; send the same request again when the"
+                      + " operator has made room.")
+              .retryAfter(10);
       case STORE_FULL ->
           of(
                   Kind.STORE_FULL,
@@ -126,6 +148,46 @@ record Problem(
                   + " make it smaller or simpler.");
       case STOPPING -> STOPPING;
     };
+  }
+
+  private static Problem overEvents(@Nullable Excess excess) {
+    if (excess == null) {
+      return of(Kind.QUOTA_EXCEEDED, "Send the same request again.").retryAfter(1);
+    }
+    String quota =
+        "The tenant's quota is %d events a second, at most %d at once"
+            .formatted(excess.quota(), excess.present());
+    Duration wait = excess.retryAfter();
+    if (wait == null) {
+      return of(
+          Kind.BATCH_OVER_QUOTA,
+          quota
+              + ". This batch has "
+              + excess.asked()
+              + " and will never fit: send smaller ones, or ask the operator to raise"
+              + " quota.events-per-second or quota.burst. Nothing of it was accepted.");
+    }
+    return of(
+            Kind.QUOTA_EXCEEDED,
+            quota
+                + ", and it is used up (quota.events-per-second). Nothing of the request was"
+                + " accepted; send it again after the time in Retry-After.")
+        .retryAfter((int) Math.max(1, wait.plusMillis(999).toSeconds()));
+  }
+
+  private static Problem overStored(@Nullable Excess excess) {
+    String numbers =
+        excess == null
+            ? ""
+            : " of %d bytes: %d are kept, and this would add %d"
+                .formatted(excess.quota(), excess.present(), excess.asked());
+    return of(
+            Kind.QUOTA_EXCEEDED,
+            "The tenant's quota of kept events (quota.stored-bytes) would be exceeded"
+                + numbers
+                + ". Send it again when older events have been removed, which happens as their"
+                + " retention ends, or ask the operator to raise the quota.")
+        .retryAfter(STORED_QUOTA_RETRY_SECONDS);
   }
 
   /** The same about an event at this place of a batch. */

@@ -48,6 +48,10 @@ record Route(
         HttpMethod.POST, path, access, Body.EMPTY, ApiLimits.ACTION_BYTES, Set.of(), action);
   }
 
+  static Route patchJson(String path, Access access, int bodyBytes, Action action) {
+    return new Route(HttpMethod.PATCH, path, access, Body.JSON, bodyBytes, Set.of(), action);
+  }
+
   static Route postJson(String path, Access access, int bodyBytes, Action action) {
     return new Route(HttpMethod.POST, path, access, Body.JSON, bodyBytes, Set.of(), action);
   }

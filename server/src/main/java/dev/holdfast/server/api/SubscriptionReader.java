@@ -1,6 +1,8 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.NewSubject;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.server.api.Problem.Kind;
@@ -17,7 +19,7 @@ import tools.jackson.core.JsonToken;
 final class SubscriptionReader {
   static final String FORMAT = "holdfast";
 
-  private static final String KNOWN = "url, types, subject, format";
+  private static final String KNOWN = "url, types, subject, format, rateLimit";
 
   /** Part of the contract, but not of this version. */
   private static final Set<String> LATER =
@@ -37,8 +39,13 @@ final class SubscriptionReader {
    * What a caller wants to subscribe to.
    *
    * @param url in its normal form
+   * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Wish(String url, List<TypePattern> types, @Nullable String subject) {}
+  record Wish(
+      String url,
+      List<TypePattern> types,
+      @Nullable String subject,
+      @Nullable RateLimit rateLimit) {}
 
   Wish read(byte[] body) {
     return JSON.read(body, this::wish);
@@ -50,7 +57,7 @@ final class SubscriptionReader {
         body,
         parser -> {
           Fields fields = fields(parser, true);
-          return new Patch(fields.url, fields.types, fields.subject, null);
+          return new Patch(fields.url, fields.types, fields.subject, null, fields.rateLimit);
         });
   }
 
@@ -63,13 +70,17 @@ final class SubscriptionReader {
       throw JsonBody.missing("types");
     }
     return new Wish(
-        fields.url, fields.types, fields.subject == null ? null : fields.subject.text());
+        fields.url,
+        fields.types,
+        fields.subject == null ? null : fields.subject.text(),
+        fields.rateLimit == null ? null : fields.rateLimit.limit());
   }
 
   private static final class Fields {
     private @Nullable String url;
     private @Nullable List<TypePattern> types;
     private @Nullable NewSubject subject;
+    private @Nullable NewRateLimit rateLimit;
   }
 
   private Fields fields(JsonParser parser, boolean isPatch) {
@@ -90,6 +101,7 @@ final class SubscriptionReader {
                   given == null ? null : Text.clean(given, name, ApiLimits.SUBJECT_CHARS));
         }
         case "format" -> checkFormat(JsonBody.text(parser, name));
+        case RateLimits.FIELD -> fields.rateLimit = new NewRateLimit(RateLimits.read(parser));
         default -> throw isPatch ? notPatched(name) : notTaken(name);
       }
     }

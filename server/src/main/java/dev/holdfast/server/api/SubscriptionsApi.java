@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
@@ -7,6 +8,7 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.OptionalLong;
@@ -40,12 +42,13 @@ final class SubscriptionsApi {
     SubscriptionReader.Wish wish = reader.read(body);
     exchange.ask(
         engine,
-        new Request.Subscribe(exchange.tenant(), wish.url(), wish.types(), wish.subject()),
+        new Request.Subscribe(
+            exchange.tenant(), wish.url(), wish.types(), wish.subject(), wish.rateLimit()),
         Answer.Subscribed.class,
         subscribed ->
             exchange.answerCreated(
                 PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
-                json(new Shown(subscribed.subscription(), subscribed.endpoint().url()))));
+                json(new Shown(subscribed.subscription(), subscribed.endpoint()))));
   }
 
   private void change(Exchange exchange, byte[] body) {
@@ -56,7 +59,7 @@ final class SubscriptionsApi {
     return Route.post(
         PATH + "/{id}/" + verb,
         Access.MANAGE,
-        (exchange, _) -> update(exchange, new Patch(null, null, null, paused)));
+        (exchange, _) -> update(exchange, new Patch(null, null, null, paused, null)));
   }
 
   private void update(Exchange exchange, Patch patch) {
@@ -65,8 +68,7 @@ final class SubscriptionsApi {
         new Request.Update(exchange.tenant(), id(exchange), patch),
         Answer.Updated.class,
         updated ->
-            exchange.answer(
-                200, json(new Shown(updated.subscription(), updated.endpoint().url()))));
+            exchange.answer(200, json(new Shown(updated.subscription(), updated.endpoint()))));
   }
 
   private void list(Exchange exchange, byte[] body) {
@@ -112,15 +114,15 @@ final class SubscriptionsApi {
     return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
   }
 
-  /** A subscription as people see it: with the URL of its endpoint. */
-  private record Shown(Subscription subscription, String url) {}
+  /** A subscription as people see it: with what its endpoint is. */
+  private record Shown(Subscription subscription, Endpoint endpoint) {}
 
   private static Shown shown(View view, Subscription subscription) {
-    String url =
+    Endpoint endpoint =
         view.endpoint(subscription.tenant(), subscription.endpoint())
-            .map(now -> now.endpoint().url())
+            .map(EndpointNow::endpoint)
             .orElseThrow(() -> new IllegalStateException("a subscription without its endpoint"));
-    return new Shown(subscription, url);
+    return new Shown(subscription, endpoint);
   }
 
   private static Buffer json(Shown shown) {
@@ -131,7 +133,7 @@ final class SubscriptionsApi {
     Subscription subscription = shown.subscription();
     out.writeStartObject();
     Json.id(out, "id", Id.SUBSCRIPTION, subscription.id());
-    out.writeStringProperty("url", shown.url());
+    out.writeStringProperty("url", shown.endpoint().url());
     out.writeArrayPropertyStart("types");
     for (TypePattern type : subscription.types()) {
       out.writeString(type.text());
@@ -141,6 +143,8 @@ final class SubscriptionsApi {
     out.writeStringProperty("format", SubscriptionReader.FORMAT);
     Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
     out.writeBooleanProperty("paused", subscription.paused());
+    RateLimits.write(out, shown.endpoint().rateLimit());
+    Json.time(out, "goneAt", shown.endpoint().goneAt());
     Json.time(out, "createdAt", subscription.createdAt());
     out.writeEndObject();
   }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,16 @@ interface Kind<T> {
     return false;
   }
 
+  /** What a quota of events may be; 0 for any number. */
+  static Kind<Integer> eventsPerSecond() {
+    return new Whole(0, 1_000_000);
+  }
+
+  /** What a quota of kept events may be; 0 for any number. */
+  static Kind<Long> storedBytes() {
+    return new LargeBytes("1MB", "1000000GB");
+  }
+
   /** A whole number. */
   static Kind<Integer> whole(int least, int most) {
     return new Whole(least, most);
@@ -44,6 +55,24 @@ interface Kind<T> {
   static Kind<Integer> bytes(String least, String most) {
     return new Bytes(least, most);
   }
+
+  /** A number of bytes that may be larger than memory; 0 for none, whatever the least is. */
+  static Kind<Long> largeBytes(String least, String most) {
+    return new LargeBytes(least, most);
+  }
+
+  /** Quotas of single tenants, each as {@code TENANT:QUOTA=VALUE}, separated by commas. */
+  static Kind<Map<String, TenantQuota>> tenantQuotas() {
+    return new TenantQuotas();
+  }
+
+  /**
+   * What is said of a tenant's quotas; what is absent is as for every tenant.
+   *
+   * @param eventsPerSecond 0 for any number
+   * @param storedBytes 0 for any number
+   */
+  record TenantQuota(@Nullable Long eventsPerSecond, @Nullable Long storedBytes) {}
 
   /** A share from 0 to 1, in millionths. */
   static Kind<Integer> rate() {
@@ -207,6 +236,83 @@ interface Kind<T> {
     @Override
     public String allowed() {
       return "a number of bytes from " + least + " to " + most + " (units: B KB MB GB, by 1,024)";
+    }
+  }
+
+  /** See {@link #largeBytes}. */
+  record LargeBytes(String least, String most) implements Kind<Long> {
+    @Override
+    public Long read(String text) throws BadValue {
+      long number = Bytes.parse(text);
+      if (number != 0 && (number < Bytes.parse(least) || number > Bytes.parse(most))) {
+        throw new BadValue("is out of bounds");
+      }
+      return number;
+    }
+
+    @Override
+    public String allowed() {
+      return "0, or a number of bytes from "
+          + least
+          + " to "
+          + most
+          + " (units: B KB MB GB, by 1,024)";
+    }
+  }
+
+  /** See {@link #tenantQuotas}. */
+  record TenantQuotas() implements Kind<Map<String, TenantQuota>> {
+    private static final Pattern SHAPE =
+        Pattern.compile("([a-z0-9_-]{1,64}):([a-z-]+)=([0-9A-Za-z]+)");
+    private static final String EVENTS = "events-per-second";
+    private static final String BYTES = "stored-bytes";
+
+    @Override
+    public Map<String, TenantQuota> read(String text) throws BadValue {
+      Map<String, TenantQuota> quotas = new TreeMap<>();
+      if (!text.isBlank()) {
+        for (String part : text.split(",", -1)) {
+          add(part.strip(), quotas);
+        }
+      }
+      return Map.copyOf(quotas);
+    }
+
+    private static void add(String part, Map<String, TenantQuota> quotas) throws BadValue {
+      Matcher matcher = SHAPE.matcher(part);
+      if (!matcher.matches()) {
+        throw new BadValue("has a part that is not TENANT:QUOTA=VALUE");
+      }
+      String tenant = matcher.group(1);
+      TenantQuota before = quotas.getOrDefault(tenant, new TenantQuota(null, null));
+      boolean twice;
+      TenantQuota after;
+      switch (matcher.group(2)) {
+        case EVENTS -> {
+          twice = before.eventsPerSecond() != null;
+          long number = eventsPerSecond().read(matcher.group(3));
+          after = new TenantQuota(number, before.storedBytes());
+        }
+        case BYTES -> {
+          twice = before.storedBytes() != null;
+          after = new TenantQuota(before.eventsPerSecond(), storedBytes().read(matcher.group(3)));
+        }
+        default ->
+            throw new BadValue(
+                "names a quota that there is not",
+                NearMiss.among(List.of(EVENTS, BYTES), matcher.group(2))
+                    .map(meant -> tenant + ":" + meant + "=" + matcher.group(3))
+                    .orElse(null));
+      }
+      if (twice) {
+        throw new BadValue("has the same quota of a tenant twice");
+      }
+      quotas.put(tenant, after);
+    }
+
+    @Override
+    public String allowed() {
+      return "TENANT:events-per-second=NUMBER and TENANT:stored-bytes=BYTES, separated by commas";
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.holdfast.server.cli;
 
 import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.path.Overload;
+import dev.holdfast.core.path.Quota;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
@@ -155,6 +157,56 @@ final class Settings {
           "1048576",
           "How large data and previous of an event may be together.");
 
+  static final Setting<Long> OVERLOAD_MAX_BYTES =
+      declare(
+          "overload.max-bytes",
+          Kind.largeBytes("32MB", "64GB"),
+          "0",
+          "Bytes of events that are accepted but not on disk yet, and likewise of requests being"
+              + " received; 0 for an eighth of the memory each. A tenant may have as much of it as is"
+              + " still free: one that floods gets a 429 at half of it and leaves room for others.");
+
+  static final Setting<Integer> QUOTA_EVENTS_PER_SECOND =
+      declare(
+          "quota.events-per-second",
+          Kind.eventsPerSecond(),
+          "0",
+          "How many events a second each tenant may send; 0 for any number. More gets a 429 with the"
+              + " time to wait.");
+
+  static final Setting<Duration> QUOTA_BURST =
+      declare(
+          "quota.burst",
+          Kind.duration("1s", "1h"),
+          "10s",
+          "How much of quota.events-per-second may be used at once: the events of this long. A larger"
+              + " batch gets a 413.");
+
+  static final Setting<Long> QUOTA_STORED_BYTES =
+      declare(
+          "quota.stored-bytes",
+          Kind.storedBytes(),
+          "0",
+          "How many bytes of each tenant's events are kept, each reckoned as data and previous and 256"
+              + " bytes; 0 for any number. More gets a 429 until retention has removed old ones.");
+
+  static final Setting<Map<String, Kind.TenantQuota>> QUOTA_TENANTS =
+      declare(
+          "quota.tenants",
+          Kind.tenantQuotas(),
+          "",
+          "Other quotas for single tenants, such as"
+              + " acme:events-per-second=100,acme:stored-bytes=10GB; 0 for any number.");
+
+  static final Setting<Long> STORE_RESERVE =
+      declare(
+          "store.reserve",
+          Kind.largeBytes("1MB", "1024GB"),
+          "256MB",
+          "Room on the store's disk that is left for the outcomes of deliveries: when less is free,"
+              + " events get a 503 and deliveries go on; when an eighth of it is left, no attempt"
+              + " starts. 0 accepts until the disk is full.");
+
   static final Setting<Duration> RETENTION =
       declare(
           "retention",
@@ -266,10 +318,32 @@ final class Settings {
         retrySchedule(),
         endpointHealth(),
         get(RECOVERY),
-        Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT)),
+        limits(heapBytes),
+        overload(),
         get(DELIVERY_TIMEOUT),
         get(EGRESS_ALLOW),
         "Holdfast/" + version);
+  }
+
+  private Limits limits(long heapBytes) {
+    Limits limits = Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT));
+    long most = get(OVERLOAD_MAX_BYTES);
+    return most == 0 ? limits : limits.withAcceptingBytes(most);
+  }
+
+  private Overload overload() {
+    Quota every = new Quota(get(QUOTA_EVENTS_PER_SECOND), get(QUOTA_STORED_BYTES));
+    Map<String, Quota> tenants = new HashMap<>();
+    get(QUOTA_TENANTS).forEach((tenant, own) -> tenants.put(tenant, quota(own, every)));
+    return new Overload(every, tenants, get(QUOTA_BURST), get(STORE_RESERVE));
+  }
+
+  private static Quota quota(Kind.TenantQuota own, Quota every) {
+    Long events = own.eventsPerSecond();
+    Long bytes = own.storedBytes();
+    return new Quota(
+        events == null ? every.eventsPerSecond() : events,
+        bytes == null ? every.storedBytes() : bytes);
   }
 
   /** What was given, without secrets. */

@@ -50,11 +50,18 @@ final class Wiring {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
-        ApiLimits.defaults().withMessageBytes(settings.get(Settings.MESSAGE_MAX_BYTES)),
+        limits(settings),
         options.schedule(),
         Wiring::normalised,
         keys,
         new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+  }
+
+  private static ApiLimits limits(Settings settings) {
+    ApiLimits limits =
+        ApiLimits.defaults().withMessageBytes(settings.get(Settings.MESSAGE_MAX_BYTES));
+    long most = settings.get(Settings.OVERLOAD_MAX_BYTES);
+    return most == 0 ? limits : limits.withReceivingBytes(most);
   }
 
   private static String normalised(String url) {

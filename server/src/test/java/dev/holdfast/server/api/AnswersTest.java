@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
@@ -9,6 +10,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
+import dev.holdfast.core.path.Answer.Refused.Excess;
 import dev.holdfast.core.path.Answer.Refused.Why;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.StoreException;
@@ -16,6 +18,7 @@ import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.server.api.TestServer.Reply;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,6 +94,8 @@ class AnswersTest {
   @ParameterizedTest
   @CsvSource({
     "OVERLOADED, 429, true",
+    "TENANT_OVERLOADED, 429, true",
+    "STORE_LOW, 503, true",
     "STORE_FULL, 503, true",
     "STOPPING, 503, true",
     "NOT_STORABLE, 422, false",
@@ -104,12 +109,43 @@ class AnswersTest {
             server.post("/v1/subscriptions", "{\"url\":\"http://x/\",\"types\":[\"*\"]}"),
             server.delete("/v1/subscriptions/sub_0000000000001"),
             server.post("/v1/endpoints/ep_0000000000001/enable", ""),
+            server.send(
+                "PATCH", "/v1/endpoints/ep_0000000000001", "{\"rateLimit\":1}".getBytes(UTF_8)),
             server.post(RETRY, ""))) {
       assertThat(reply.status()).isEqualTo(status);
       assertThat(reply.header("retry-after").isPresent()).isEqualTo(retryAfter);
       assertThat(reply.header("content-type")).contains("application/problem+json");
       assertThat(reply.json().get("detail").asString()).isNotBlank();
     }
+  }
+
+  @Test
+  void a_quota_that_is_used_up_is_named_with_its_value_and_when_to_come_again() throws Exception {
+    engine.answer =
+        _ -> new Answer.Refused(Why.EVENT_QUOTA, new Excess(10, 100, 2, Duration.ofMillis(2_001)));
+    Reply reply = server.post("/v1/events/batch", BATCH);
+    assertThat(reply.status()).isEqualTo(429);
+    assertThat(reply.header("retry-after")).contains("3");
+    assertThat(reply.json().get("type").asString())
+        .isEqualTo("urn:holdfast:problem:quota-exceeded");
+    assertThat(reply.json().get("detail").asString())
+        .contains("10 events a second", "100 at once", "quota.events-per-second");
+    engine.answer = _ -> new Answer.Refused(Why.STORED_QUOTA, new Excess(5_000, 4_900, 300, null));
+    reply = server.post("/v1/events", EVENT);
+    assertThat(reply.status()).isEqualTo(429);
+    assertThat(reply.header("retry-after")).contains("60");
+    assertThat(reply.json().get("detail").asString())
+        .contains("5000 bytes", "4900", "300", "quota.stored-bytes");
+  }
+
+  @Test
+  void a_batch_that_no_quota_will_ever_take_is_413_and_says_so() throws Exception {
+    engine.answer = _ -> new Answer.Refused(Why.EVENT_QUOTA, new Excess(10, 100, 101, null));
+    Reply reply = server.post("/v1/events/batch", BATCH);
+    assertThat(reply.status()).isEqualTo(413);
+    assertThat(reply.header("retry-after")).isEmpty();
+    assertThat(reply.json().get("detail").asString())
+        .contains("This batch has 101", "never fit", "smaller");
   }
 
   @ParameterizedTest
@@ -284,7 +320,10 @@ class AnswersTest {
             "holdfast_messages_finished_total{status=\"dropped\"} 18.0",
             "holdfast_attempts_total{outcome=\"success\"} 19.0",
             "holdfast_attempts_total{outcome=\"failure\"} 20.0",
-            "holdfast_requests_refused_total 21.0");
+            "holdfast_requests_refused_total 21.0",
+            "holdfast_requests_over_quota_total 22.0",
+            "holdfast_endpoints_gone 23.0",
+            "holdfast_store_free_bytes 24.0");
     assertThat(reply.text()).doesNotContain("endpoint=").doesNotContain("tenant=");
   }
 }

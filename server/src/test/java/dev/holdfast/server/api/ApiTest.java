@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.server.api.LocalReceiver.Delivery;
 import dev.holdfast.server.api.TestServer.Reply;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import tools.jackson.databind.JsonNode;
 
 /** The interface from outside: a real engine, a real store, real receivers, a real client. */
 class ApiTest {
+  private static final String MERGE_PATCH = "application/merge-patch+json";
   private static final String[] OF_ACME = {"Holdfast-Tenant", "acme"};
 
   private final LocalReceiver receiver;
@@ -87,6 +89,63 @@ class ApiTest {
                 json.get("items").size() == 1
                     && text(json.get("items").get(0), "status").equals(status));
     return list.get("items").get(0);
+  }
+
+  private Reply patch(String path, String body) throws Exception {
+    return server.send(
+        "PATCH", path, body.getBytes(StandardCharsets.UTF_8), "Content-Type", MERGE_PATCH);
+  }
+
+  @Test
+  void an_endpoint_has_a_rate_limit_that_its_subscriptions_show() throws Exception {
+    JsonNode subscription = subscribe("/hook", "\"t\"");
+    String path = "/v1/endpoints/" + text(subscription, "endpoint");
+    assertThat(subscription.get("rateLimit").isNull()).isTrue();
+    for (String limit : List.of("5", "0.5", "10000", "0.001", "null")) {
+      Reply reply = patch(path, "{\"rateLimit\":" + limit + "}");
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      assertThat(reply.text()).contains("\"rateLimit\":" + limit + ",");
+      assertThat(ok(path).toString()).isEqualTo(reply.json().toString());
+      assertThat(ok("/v1/subscriptions/" + text(subscription, "id")).get("rateLimit").toString())
+          .isEqualTo(reply.json().get("rateLimit").toString());
+    }
+    assertThat(patch(path, "{}").status()).isEqualTo(200);
+    Reply created =
+        server.post(
+            "/v1/subscriptions",
+            "{\"url\":\"" + receiver.url("/hook") + "\",\"types\":[\"u\"],\"rateLimit\":3}");
+    assertThat(created.json().get("rateLimit").asInt()).isEqualTo(3);
+    assertThat(ok(path).get("rateLimit").asInt()).isEqualTo(3);
+  }
+
+  @Test
+  void a_rate_limit_that_cannot_be_is_refused_and_named() throws Exception {
+    String path = "/v1/endpoints/" + text(subscribe("/hook", "\"t\""), "endpoint");
+    for (String limit : List.of("0", "-1", "10001", "1e999", "\"5\"", "true", "[]", "0.0001")) {
+      Reply reply = patch(path, "{\"rateLimit\":" + limit + "}");
+      assertThat(reply.status()).as(limit).isEqualTo(400);
+      assertThat(text(reply.json(), "field")).isEqualTo("rateLimit");
+    }
+    assertThat(patch(path, "{\"url\":\"http://x/\"}").status()).isEqualTo(400);
+    assertThat(patch(path, "{\"rateLimit\":1,\"rateLimit\":2}").status()).isEqualTo(400);
+    assertThat(patch("/v1/endpoints/ep_0000000000001", "{\"rateLimit\":1}").status())
+        .isEqualTo(404);
+  }
+
+  @Test
+  void an_endpoint_that_answers_410_is_shown_as_gone_until_it_answers_otherwise() throws Exception {
+    JsonNode subscription = subscribe("/hook", "\"t\"");
+    String path = "/v1/endpoints/" + text(subscription, "endpoint");
+    receiver.status = 410;
+    submit("{\"type\":\"t\",\"data\":1}");
+    JsonNode gone = eventually(path, json -> !json.get("goneAt").isNull());
+    assertThat(gone.get("failures").asInt()).isEqualTo(1);
+    assertThat(ok("/v1/subscriptions/" + text(subscription, "id")).get("goneAt"))
+        .isEqualTo(gone.get("goneAt"));
+    assertThat(server.get("/metrics").text()).contains("holdfast_endpoints_gone 1.0");
+    receiver.status = 200;
+    submit("{\"type\":\"t\",\"data\":1}");
+    eventually(path, json -> json.get("goneAt").isNull());
   }
 
   @Test
@@ -273,7 +332,16 @@ class ApiTest {
     assertThat(created.status()).isEqualTo(201);
     JsonNode json = created.json();
     assertThat(json.propertyNames())
-        .containsExactly("id", "url", "types", "subject", "format", "endpoint", "createdAt");
+        .containsExactly(
+            "id",
+            "url",
+            "types",
+            "subject",
+            "format",
+            "endpoint",
+            "rateLimit",
+            "goneAt",
+            "createdAt");
     assertThat(text(json, "url")).isEqualTo("http://localhost/");
     String path = "/v1/subscriptions/" + text(json, "id");
     assertThat(created.header("location")).contains(path);
@@ -355,6 +423,8 @@ class ApiTest {
             "consecutiveFailures",
             "lastSuccessAt",
             "nextProbeAt",
+            "rateLimit",
+            "goneAt",
             "pending",
             "waiting",
             "parked");

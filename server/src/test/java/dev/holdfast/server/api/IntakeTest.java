@@ -458,7 +458,7 @@ class IntakeTest {
     restart(
         new ApiLimits(
             standard.messageBytes(),
-            300_000,
+            510_000,
             standard.connections(),
             standard.requestTime(),
             standard.idleTime(),
@@ -480,6 +480,28 @@ class IntakeTest {
       answer = blanks(half);
     }
     isProblem(answer, 400);
+  }
+
+  @Test
+  void a_tenant_that_fills_what_can_be_received_leaves_room_for_others() throws Exception {
+    restart(ApiLimits.defaults().withReceivingBytes(510_000));
+    byte[] half = new byte[200_000];
+    Arrays.fill(half, (byte) ' ');
+    try (RawClient first = new RawClient(server.port());
+        RawClient second = new RawClient(server.port());
+        RawClient other = new RawClient(server.port())) {
+      first.send(HEAD + "Content-Length: 250000\r\n\r\n").send(half);
+      second.send(HEAD + "Content-Length: 250000\r\n\r\n").send(half);
+      isProblem(second.answer(), 429);
+      String event = "{\"type\":\"t\",\"data\":\"" + "x".repeat(50_000) + "\"}";
+      other.send(
+          HEAD
+              + "Holdfast-Tenant: other\r\nContent-Length: "
+              + event.length()
+              + "\r\n\r\n"
+              + event);
+      assertThat(other.answer()).startsWith("HTTP/1.1 202");
+    }
   }
 
   private String blanks(byte[] half) throws Exception {

@@ -1,10 +1,13 @@
 package dev.holdfast.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.holdfast.core.path.Limits;
+import dev.holdfast.core.path.Overload;
+import dev.holdfast.core.path.Quota;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
@@ -47,6 +50,7 @@ class SettingsTest {
                     100, 700_000, 1_000, 2_000, Duration.ofDays(3), 50_000, Duration.ofMinutes(10)),
                 Recovery.DRAIN,
                 Limits.forHeap(GIGABYTE, 32),
+                new Overload(Quota.NONE, Map.of(), Duration.ofSeconds(10), 256L << 20),
                 Duration.ofSeconds(5),
                 List.of(),
                 "Holdfast/1.2.3"));
@@ -74,6 +78,12 @@ class SettingsTest {
             "circuit.probe-every=30s",
             "delivery.in-flight=4",
             "recovery=schedule",
+            "overload.max-bytes=64MB",
+            "quota.events-per-second=50",
+            "quota.stored-bytes=1GB",
+            "quota.burst=3s",
+            "quota.tenants=a-b:events-per-second=0, c:stored-bytes=20GB,c:events-per-second=7",
+            "store.reserve=1GB",
             "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1");
     assertThat(settings.options(GIGABYTE, "1"))
         .isEqualTo(
@@ -83,10 +93,34 @@ class SettingsTest {
                 new EndpointHealth(
                     7, 123_456, 20, 5, Duration.ofDays(2), 9, Duration.ofSeconds(30)),
                 Recovery.SCHEDULE,
-                Limits.forHeap(GIGABYTE, 4),
+                Limits.forHeap(GIGABYTE, 4).withAcceptingBytes(64L << 20),
+                new Overload(
+                    new Quota(50, GIGABYTE),
+                    Map.of("a-b", new Quota(0, GIGABYTE), "c", new Quota(7, 20 * GIGABYTE)),
+                    Duration.ofSeconds(3),
+                    GIGABYTE),
                 Duration.ofMillis(250),
                 List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"),
                 "Holdfast/1"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "overload.max-bytes=31MB|out of bounds",
+        "store.reserve=1KB|out of bounds",
+        "quota.stored-bytes=2TB|not a number of bytes",
+        "quota.tenants=acme|TENANT:QUOTA=VALUE",
+        "quota.tenants=ACME:stored-bytes=1GB|TENANT:QUOTA=VALUE",
+        "quota.tenants=acme:events-per-secnd=1|did you mean acme:events-per-second=1?",
+        "quota.tenants=a:stored-bytes=1GB,a:stored-bytes=2GB|twice",
+        "quota.tenants=a:stored-bytes=1,|out of bounds"
+      })
+  void a_quota_or_limit_that_cannot_be_is_refused(String assignment, String said) {
+    assertThatThrownBy(() -> set(assignment))
+        .isInstanceOfSatisfying(
+            InvalidSettings.class, e -> assertThat(e.problems().toString()).contains(said));
   }
 
   @Test
