@@ -24,6 +24,9 @@ final class Inspection {
   private static final List<String> TABLES =
       List.of("progress", "open", "endpoints", "subscriptions", "api_keys");
 
+  /** What is read as a whole since the second version of the tables. */
+  private static final List<String> TABLES_SINCE_2 = List.of("indexed", "parts", "removing");
+
   /**
    * Sums over all unfinished messages, once as the table has them and once as each index does. One
    * bit that differs makes one sum differ.
@@ -46,6 +49,11 @@ final class Inspection {
     checkLength(file, log, connection);
     for (String table : TABLES) {
       checkTable(connection, table);
+    }
+    if (Migrations.version(connection) >= 2) {
+      for (String table : TABLES_SINCE_2) {
+        checkTable(connection, table);
+      }
     }
     checkIndex(connection, BY_ENDPOINT, BY_TABLE, "id", "endpoint", "status", "attempts");
     checkIndex(connection, BY_DUE, BY_TABLE + " WHERE due IS NOT NULL", "id", "due");

@@ -32,6 +32,7 @@ final class Sqlite {
     execute(
         connection,
         "PRAGMA page_size = " + PAGE_BYTES,
+        "PRAGMA auto_vacuum = INCREMENTAL",
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
         "PRAGMA wal_autocheckpoint = 0",

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A store in memory that is too simple to be wrong: everything is searched from end to end. */
 final class ModelStore implements Store, History {
-  private record Finished(Message message, @Nullable DropReason reason, int attempts) {}
+  private record Finished(Message message, @Nullable DropReason reason, int attempts, Instant at) {}
 
   private record Key(String tenant, String callerId) {}
 
@@ -86,13 +86,14 @@ final class ModelStore implements Store, History {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept.events()));
-        case Write.Deliver deliver -> finish(deliver.message(), null, deliver.attempt());
+        case Write.Deliver deliver ->
+            finish(deliver.message(), null, deliver.attempt(), deliver.at());
         case Write.Retry retry -> {
           open.put(retry.message().id(), retry.message());
           record(retry.attempt());
         }
         case Write.Park park -> open.put(park.message().id(), park.message());
-        case Write.Drop drop -> finish(drop.message(), drop.reason(), drop.attempt());
+        case Write.Drop drop -> finish(drop.message(), drop.reason(), drop.attempt(), drop.at());
         case Write.Subscribe subscribe -> {
           if (subscribe.newEndpoint() != null) {
             endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
@@ -157,14 +158,41 @@ final class ModelStore implements Store, History {
         && Arrays.equals(one.previous(), other.previous());
   }
 
-  private void finish(Message message, @Nullable DropReason reason, @Nullable Attempt attempt) {
+  private void finish(
+      Message message, @Nullable DropReason reason, @Nullable Attempt attempt, Instant at) {
     open.remove(message.id());
     int count = message.attempts();
     if (attempt != null) {
       record(attempt);
       count = attempt.number();
     }
-    finished.put(message.id(), new Finished(message, reason, count));
+    finished.put(message.id(), new Finished(message, reason, count, at));
+  }
+
+  /** Removes every event, but for the newest, all of whose messages have finished by then. */
+  void remove(Instant cutoff) {
+    long newest = events.isEmpty() ? 0 : events.lastKey();
+    for (AcceptedEvent accepted : List.copyOf(events.values())) {
+      long id = accepted.event().id();
+      boolean old =
+          id < newest
+              && Id.time(id).isBefore(cutoff)
+              && accepted.messages().stream()
+                  .map(message -> finished.get(message.id()))
+                  .allMatch(done -> done != null && !done.at().isAfter(cutoff));
+      if (old) {
+        events.remove(id);
+        keys.values().removeIf(kept -> kept.event().id() == id);
+        for (Message message : accepted.messages()) {
+          finished.remove(message.id());
+          attempts.remove(message.id());
+        }
+      }
+    }
+    for (List<Change> ofEndpoint : changes.values()) {
+      List<Change> old = ofEndpoint.subList(Math.min(1, ofEndpoint.size()), ofEndpoint.size());
+      old.removeIf(change -> !change.at().isAfter(cutoff));
+    }
   }
 
   private void record(Attempt attempt) {
