@@ -4,6 +4,7 @@ import dev.holdfast.core.path.Limits;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.store.Retention;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.List;
  * @param timeout the time that one attempt may take, from name lookup to the end of the headers
  * @param egressAllow address ranges in CIDR form that may be reached though they are private
  * @param userAgent what receivers see as {@code User-Agent}
+ * @param retention how long what is finished is kept
  */
 public record Options(
     Path data,
@@ -24,4 +26,5 @@ public record Options(
     Limits limits,
     Duration timeout,
     List<String> egressAllow,
-    String userAgent) {}
+    String userAgent,
+    Retention retention) {}

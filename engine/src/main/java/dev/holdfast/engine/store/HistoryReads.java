@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
@@ -62,6 +63,9 @@ final class HistoryReads implements History {
   private static final String OF_GROUP =
       "m.endpoint = ? AND m.status = ? AND m.attempts = ? AND m.id >= ? AND m.id < ?"
           + " ORDER BY m.id DESC LIMIT ?";
+
+  private static final String COUNT_FINISHED =
+      "SELECT count(*) FROM (SELECT 1 FROM messages WHERE id >= ? AND id < ? LIMIT ?)";
 
   private static final String RANGE = "m.id >= ? AND m.id < ? ORDER BY m.id DESC LIMIT ?";
 
@@ -143,8 +147,7 @@ final class HistoryReads implements History {
     List<MessageSummary> items = new ArrayList<>();
     try (Walks walks = new Walks(connection, limits.historyRows())) {
       if (event == null) {
-        walks.addUnfinished(query, wanted, from, below);
-        walks.addFinished(query, wanted, from, below);
+        walks.addAll(query, wanted, from, below);
       } else {
         for (Table table : Table.values()) {
           walks.add(table, from, below);
@@ -156,7 +159,7 @@ final class HistoryReads implements History {
           looked++) {
         Found found = walks.newest();
         if (found == null) {
-          return new Page(items, null);
+          return new Page(items, walks.cut());
         }
         last = found.summary().id();
         if (found.matches(query, event)
@@ -166,7 +169,7 @@ final class HistoryReads implements History {
         }
         walks.advance();
       }
-      return new Page(items, walks.newest() == null ? null : last);
+      return new Page(items, walks.newest() == null ? walks.cut() : (Long) last);
     }
   }
 
@@ -188,13 +191,13 @@ final class HistoryReads implements History {
 
   /** A table of messages. */
   private enum Table {
-    UNFINISHED(HistoryReads.UNFINISHED) {
+    UNFINISHED("open", HistoryReads.UNFINISHED, "m.status") {
       @Override
       Found read(ResultSet row) throws SQLException {
         return unfinished(row);
       }
     },
-    FINISHED(HistoryReads.FINISHED) {
+    FINISHED("messages", HistoryReads.FINISHED, "(m.reason IS NOT NULL)") {
       @Override
       Found read(ResultSet row) throws SQLException {
         return finished(row);
@@ -202,9 +205,18 @@ final class HistoryReads implements History {
     };
 
     private final String select;
+    private final String scan;
+    private final String cut;
 
-    Table(String select) {
+    Table(String table, String select, String status) {
       this.select = select;
+      this.scan =
+          "m.id >= ?1 AND m.id < ?2 AND (?3 IS NULL OR m.endpoint = ?3)"
+              + " AND (?4 IS NULL OR m.subscription = ?4) AND (?6 >> "
+              + status
+              + ") & 1 AND (e.id IS NULL OR e.tenant = ?5) ORDER BY m.id DESC LIMIT ?7";
+      this.cut =
+          "SELECT id FROM " + table + " WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?";
     }
 
     abstract Found read(ResultSet row) throws SQLException;
@@ -229,6 +241,7 @@ final class HistoryReads implements History {
     private final Reader.Statements connection;
     private final int mostRows;
     private final List<Walk> walks = new ArrayList<>();
+    private @Nullable Long cut;
 
     Walks(Reader.Statements connection, int mostRows) {
       this.connection = connection;
@@ -243,20 +256,95 @@ final class HistoryReads implements History {
       add(statement, 3, table::read);
     }
 
-    /**
-     * Those of one endpoint are found by the index that the path has. It sorts them by status and
-     * number of attempts before the id, so each of these groups is walked.
-     */
-    void addUnfinished(Query query, Set<Status> wanted, long from, long below) throws SQLException {
-      List<Group> groups = new ArrayList<>();
-      for (Message.Status status : Message.Status.values()) {
-        if (wanted.contains(shown(status))) {
-          if (query.endpoint() == null || !addGroups(groups, query.endpoint(), status)) {
-            add(Table.UNFINISHED, from, below);
-            return;
-          }
-        }
+    /** All that may be asked for. */
+    void addAll(Query query, Set<Status> wanted, long from, long below) throws SQLException {
+      List<Message.Status> unfinished =
+          Arrays.stream(Message.Status.values())
+              .filter(status -> wanted.contains(shown(status)))
+              .toList();
+      List<Group> groups = groups(query.endpoint(), unfinished);
+      boolean scansUnfinished = !unfinished.isEmpty() && groups == null;
+      boolean delivered = wanted.contains(Status.DELIVERED);
+      boolean dropped = wanted.contains(Status.DROPPED);
+      boolean finished = delivered || dropped;
+      long through = finished ? indexedThrough() : 0;
+      long down = from;
+      int rows = mostRows;
+      if (finished) {
+        long tail = Math.max(from, through + 1);
+        int half = Math.max(1, mostRows / 2);
+        down = Math.max(down, cut(Table.FINISHED, tail, below, half));
+        rows -= scansUnfinished ? count(tail, below, half) : 0;
       }
+      if (scansUnfinished) {
+        down = Math.max(down, cut(Table.UNFINISHED, from, below, rows));
+      }
+      cut = down > from ? (Long) down : null;
+      if (scansUnfinished) {
+        int statuses = unfinished.stream().mapToInt(status -> 1 << Rows.code(status)).sum();
+        scan(Table.UNFINISHED, query, statuses, down, below);
+      } else if (groups != null) {
+        addGroups(groups, down, below);
+      }
+      if (finished) {
+        int kinds = (delivered ? 1 : 0) + (dropped ? 2 : 0);
+        scan(Table.FINISHED, query, kinds, Math.max(down, through + 1), below);
+      }
+      if (delivered) {
+        addIndexed(Owner.of(query), 0, down, below);
+      }
+      if (dropped) {
+        addIndexed(Owner.of(query), 1, down, below);
+      }
+    }
+
+    /** Where it was stopped to look further down, if it was; it goes on there. */
+    @Nullable Long cut() {
+      return cut;
+    }
+
+    private long indexedThrough() throws SQLException {
+      try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
+        return Extent.from(row).through();
+      }
+    }
+
+    /** How far down a table can be looked through, if not to its end. */
+    private long cut(Table table, long from, long below, int rows) throws SQLException {
+      PreparedStatement statement = connection.prepare(table.cut);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setInt(3, rows);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? row.getLong(1) + 1 : 0;
+      }
+    }
+
+    /** How many finished messages there are, up to a number. */
+    private int count(long from, long below, int most) throws SQLException {
+      PreparedStatement statement = connection.prepare(COUNT_FINISHED);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setInt(3, most);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? row.getInt(1) : 0;
+      }
+    }
+
+    /** Looks through a table for what is asked for. */
+    private void scan(Table table, Query query, int statuses, long from, long below)
+        throws SQLException {
+      PreparedStatement statement = connection.prepare(table.select + table.scan);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setObject(3, query.endpoint());
+      statement.setObject(4, query.subscription());
+      statement.setString(5, query.tenant());
+      statement.setInt(6, statuses);
+      add(statement, 7, table::read);
+    }
+
+    private void addGroups(List<Group> groups, long from, long below) throws SQLException {
       for (int i = 0; i < groups.size(); i++) {
         // A statement can be walked once at a time, so each walk has one that reads differently.
         PreparedStatement statement =
@@ -268,6 +356,25 @@ final class HistoryReads implements History {
         statement.setLong(5, below);
         add(statement, 6, Table.UNFINISHED::read);
       }
+    }
+
+    /**
+     * Unfinished messages of one endpoint are found by the index that the path has. It sorts them
+     * by status and number of attempts before the id, so each of these groups is walked. Absent
+     * when that is not possible.
+     */
+    private @Nullable List<Group> groups(@Nullable Long endpoint, List<Message.Status> statuses)
+        throws SQLException {
+      if (endpoint == null) {
+        return null;
+      }
+      List<Group> groups = new ArrayList<>();
+      for (Message.Status status : statuses) {
+        if (!addGroups(groups, endpoint, status)) {
+          return null;
+        }
+      }
+      return groups;
     }
 
     /** Finds how many attempts messages have; false if there are too many different numbers. */
@@ -288,26 +395,6 @@ final class HistoryReads implements History {
         groups.add(new Group(endpoint, status, attempts));
       }
       return false;
-    }
-
-    /** By the narrowest of the three orders, and what is not in them yet from the messages. */
-    void addFinished(Query query, Set<Status> wanted, long from, long below) throws SQLException {
-      boolean delivered = wanted.contains(Status.DELIVERED);
-      boolean dropped = wanted.contains(Status.DROPPED);
-      if (!delivered && !dropped) {
-        return;
-      }
-      Extent extent;
-      try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
-        extent = Extent.from(row);
-      }
-      add(Table.FINISHED, Math.max(from, extent.through() + 1), below);
-      if (delivered) {
-        addIndexed(Owner.of(query), 0, from, below);
-      }
-      if (dropped) {
-        addIndexed(Owner.of(query), 1, from, below);
-      }
     }
 
     private void addIndexed(Owner owner, int dropped, long from, long below) throws SQLException {

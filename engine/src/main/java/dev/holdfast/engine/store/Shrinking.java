@@ -1,7 +1,6 @@
 package dev.holdfast.engine.store;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
@@ -36,12 +35,9 @@ final class Shrinking {
     if (!hasTooMany(connection)) {
       return false;
     }
-    try (Statement statement = connection.createStatement();
-        ResultSet rows =
-            statement.executeQuery("PRAGMA incremental_vacuum(" + limits.pages() + ")")) {
-      while (rows.next()) {
-        // Each row is a page that was given back.
-      }
+    try (Statement statement = connection.createStatement()) {
+      // As an update it is carried through to its end; each step of a query gives back one page.
+      statement.executeUpdate("PRAGMA incremental_vacuum(" + limits.pages() + ")");
     }
     return hasTooMany(connection);
   }

@@ -43,12 +43,17 @@ public final class StoreCheck {
     }
     try (StoreFile file = StoreFile.open(directory);
         Connection connection = Sqlite.reader(file.path())) {
-      StoreCheck check = new StoreCheck(connection);
-      check.all();
-      return new Result(check.rows, List.copyOf(check.problems));
+      return all(connection);
     } catch (SQLException e) {
       throw new StoreRefused("The store in " + directory + " cannot be read: " + e.getMessage(), e);
     }
+  }
+
+  /** Checks everything that a connection shows. */
+  static Result all(Connection connection) throws SQLException {
+    StoreCheck check = new StoreCheck(connection);
+    check.all();
+    return new Result(check.rows, List.copyOf(check.problems));
   }
 
   private interface Row {
@@ -74,7 +79,6 @@ public final class StoreCheck {
     table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     if (Migrations.version(connection) >= 2) {
-      table("parts", HistoryIndex.Part.COLUMNS, HistoryIndex.Part::from);
       history();
     }
   }
@@ -91,9 +95,11 @@ public final class StoreCheck {
       }
       long messages = count("SELECT count(*) FROM messages WHERE id <= " + extent.through());
       NavigableMap<Long, Long> parts = new TreeMap<>();
-      try (ResultSet rows = statement.executeQuery("SELECT first, number FROM parts")) {
+      try (ResultSet rows =
+          statement.executeQuery("SELECT " + HistoryIndex.Part.COLUMNS + " FROM parts")) {
         while (rows.next()) {
-          parts.put(rows.getLong(1), rows.getLong(2));
+          HistoryIndex.Part part = HistoryIndex.Part.from(rows);
+          parts.put(part.first(), part.number());
         }
       }
       parts.put(extent.through() + 1, 0L);

@@ -51,8 +51,8 @@ final class RandomStoreTest {
   private static final Upkeep.Limits UPKEEP =
       new Upkeep.Limits(
           new HistoryIndex.Limits(3, 10),
-          new Removal.Limits(2, 3, Duration.ofSeconds(1), Duration.ofMillis(1)),
-          new Shrinking.Limits(1, 2, 8));
+          new Removal.Limits(2, 20, Duration.ofSeconds(1), Duration.ofMillis(1)),
+          new Shrinking.Limits(16, 2, 8));
 
   @TempDir
   @SuppressWarnings("NullAway.Init")

@@ -45,6 +45,11 @@ interface Kind<T> {
     return new Bytes(least, most);
   }
 
+  /** A number of bytes such as {@code 20GB}, or 0 for none. */
+  static Kind<Long> bytesOrNone(String least, String most) {
+    return new BytesOrNone(least, most);
+  }
+
   /** A share from 0 to 1, in millionths. */
   static Kind<Integer> rate() {
     return new Rate();
@@ -207,6 +212,23 @@ interface Kind<T> {
     @Override
     public String allowed() {
       return "a number of bytes from " + least + " to " + most + " (units: B KB MB GB, by 1,024)";
+    }
+  }
+
+  /** See {@link #bytesOrNone}. */
+  record BytesOrNone(String least, String most) implements Kind<Long> {
+    @Override
+    public Long read(String text) throws BadValue {
+      long number = Bytes.parse(text);
+      if (number != 0 && (number < Bytes.parse(least) || number > Bytes.parse(most))) {
+        throw new BadValue("is out of bounds");
+      }
+      return number;
+    }
+
+    @Override
+    public String allowed() {
+      return "0, or " + new Bytes(least, most).allowed();
     }
   }
 
