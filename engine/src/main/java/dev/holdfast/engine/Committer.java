@@ -4,22 +4,65 @@ import dev.holdfast.core.path.Input;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import dev.holdfast.engine.store.Upkept;
+import dev.holdfast.engine.store.Upkept.Removed;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The one thread that writes: a batch, a transaction, an fsync. */
+/**
+ * The one thread that writes: a batch, a transaction, an fsync.
+ *
+ * <p>Between two batches it does a step of the store's upkeep, when one is due. A step takes a few
+ * milliseconds and is followed by a pause, so batches never wait for long; and since the thread
+ * takes turns by time, a step comes even when batches never end.
+ */
 public final class Committer {
+  private static final Logger log = LoggerFactory.getLogger(Committer.class);
+
+  /** From one step of upkeep to the next while there is more to do. */
+  private static final Duration SHORT_PAUSE = Duration.ofMillis(10);
+
+  /** From one step of upkeep to the next while there is nothing to do. */
+  private static final Duration PAUSE = Duration.ofMillis(50);
+
+  /** After a step that failed. */
+  private static final Duration LONG_PAUSE = Duration.ofSeconds(10);
+
   private final Store store;
-  private final ExecutorService thread =
-      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("holdfast-committer").factory());
+  private final UpkeepStep upkeep;
+  private volatile Consumer<Removed> whenRemoved = _ -> {};
+  private final ScheduledThreadPoolExecutor thread =
+      new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
   private final LongAdder commits = new LongAdder();
   private final LongAdder writes = new LongAdder();
   private final LongAdder nanos = new LongAdder();
+  private volatile Removed removed = Removed.NOTHING;
 
-  Committer(Store store) {
+  /** A little work of the store for itself. */
+  interface UpkeepStep {
+    Upkept run() throws StoreException;
+  }
+
+  Committer(Store store, UpkeepStep upkeep) {
     this.store = store;
+    this.upkeep = upkeep;
+    thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  /**
+   * Begins with the store's upkeep.
+   *
+   * @param toTell told what retention has removed, on the thread that writes
+   */
+  void startUpkeep(Consumer<Removed> toTell) {
+    whenRemoved = toTell;
+    upkeepAfter(PAUSE);
   }
 
   /** Commits since the start, what was in them, and how long they took together. */
@@ -45,8 +88,38 @@ public final class Committer {
     }
   }
 
+  private void upkeepAfter(Duration pause) {
+    try {
+      var _ = thread.schedule(this::doUpkeep, pause.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The committer is being closed: what is left is done after the next start.
+    }
+  }
+
+  /** If the store is broken, the next batch finds out and ends the process. */
+  private void doUpkeep() {
+    Duration pause = LONG_PAUSE;
+    try {
+      Upkept done = upkeep.run();
+      if (!done.removed().isNothing()) {
+        removed = removed.plus(done.removed());
+        whenRemoved.accept(done.removed());
+      }
+      pause = done.isMore() ? SHORT_PAUSE : PAUSE;
+    } catch (StoreException | RuntimeException e) {
+      log.warn("store.upkeep-failed next=\"tried again in {} s\"", LONG_PAUSE.toSeconds(), e);
+    } finally {
+      upkeepAfter(pause);
+    }
+  }
+
   Totals totals() {
     return new Totals(commits.sum(), writes.sum(), nanos.sum());
+  }
+
+  /** What retention has removed since the start. */
+  Removed removed() {
+    return removed;
   }
 
   void close() {

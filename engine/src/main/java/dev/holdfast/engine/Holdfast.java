@@ -14,6 +14,7 @@ import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.Upkept.Removed;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -110,7 +111,8 @@ public final class Holdfast {
             options.timeout(),
             options.limits().inFlight(),
             options.userAgent());
-    Committer committer = new Committer(store);
+    Committer committer =
+        new Committer(store, () -> store.upkeep(options.retention(), clock.instant()));
     Readers pathReaders = new Readers("holdfast-path-reader", 1);
     Readers historyReaders = new Readers("holdfast-history-reader", 2);
     LoopRunner runner =
@@ -130,6 +132,7 @@ public final class Holdfast {
         new SpaceWatch(options.data(), free -> runner.put(new Input.SpaceLeft(free)));
     space.start();
     runner.start();
+    committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return new Holdfast(
         context, store, runner, historyReaders, committer, new TestMessages(sender, clock), space);
   }
@@ -207,6 +210,11 @@ public final class Holdfast {
   /** What the store has done so far. */
   public Committer.Totals commits() {
     return committer.totals();
+  }
+
+  /** What retention has removed since the start. */
+  public Removed removed() {
+    return committer.removed();
   }
 
   /**

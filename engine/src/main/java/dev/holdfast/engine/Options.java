@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Overload;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.store.Retention;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.List;
  * @param timeout the time that one attempt may take, from name lookup to the end of the headers
  * @param egressAllow address ranges in CIDR form that may be reached though they are private
  * @param userAgent what receivers see as {@code User-Agent}
+ * @param retention how long what is finished is kept
  */
 public record Options(
     Path data,
@@ -26,7 +28,8 @@ public record Options(
     Overload overload,
     Duration timeout,
     List<String> egressAllow,
-    String userAgent) {
+    String userAgent,
+    Retention retention) {
 
   /** Options without quotas and without a reserve on disk. */
   public Options(
@@ -37,7 +40,18 @@ public record Options(
       Limits limits,
       Duration timeout,
       List<String> egressAllow,
-      String userAgent) {
-    this(data, schedule, health, recovery, limits, Overload.NONE, timeout, egressAllow, userAgent);
+      String userAgent,
+      Retention retention) {
+    this(
+        data,
+        schedule,
+        health,
+        recovery,
+        limits,
+        Overload.NONE,
+        timeout,
+        egressAllow,
+        userAgent,
+        retention);
   }
 }

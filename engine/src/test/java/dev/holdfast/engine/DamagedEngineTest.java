@@ -17,6 +17,7 @@ import dev.holdfast.core.port.Write;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.SqliteStore;
 import io.vertx.core.Vertx;
 import java.nio.charset.StandardCharsets;
@@ -131,7 +132,8 @@ final class DamagedEngineTest {
               Limits.forHeap(256L << 20, 32),
               Duration.ofSeconds(5),
               List.of("127.0.0.0/8"),
-              "Holdfast/test"),
+              "Holdfast/test",
+              Retention.FOREVER),
           vertx,
           InstantSource.system(),
           broken::complete);

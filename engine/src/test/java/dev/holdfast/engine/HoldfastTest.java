@@ -7,6 +7,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.SqliteStore;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
@@ -42,7 +43,8 @@ final class HoldfastTest {
             Limits.forHeap(256L << 20, 32),
             Duration.ofSeconds(5),
             List.of(),
-            "Holdfast/test");
+            "Holdfast/test",
+            Retention.FOREVER);
     Vertx vertx = Vertx.vertx();
     try {
       for (int i = 0; i < 2; i++) {

@@ -80,6 +80,7 @@ public interface History {
    *
    * @param unfinished the message as it waits, while it is unfinished
    * @param event the event's id as people see it
+   * @param replayOf the message that it was made of by a replay
    */
   record MessageSummary(
       long id,
@@ -91,7 +92,51 @@ public interface History {
       Status status,
       @Nullable DropReason reason,
       int attempts,
-      @Nullable Message unfinished) {}
+      @Nullable Message unfinished,
+      @Nullable Long replayOf) {
+
+    /** A message that no replay has made. */
+    public MessageSummary(
+        long id,
+        String event,
+        long subscription,
+        long endpoint,
+        String type,
+        @Nullable String subject,
+        Status status,
+        @Nullable DropReason reason,
+        int attempts,
+        @Nullable Message unfinished) {
+      this(
+          id,
+          event,
+          subscription,
+          endpoint,
+          type,
+          subject,
+          status,
+          reason,
+          attempts,
+          unfinished,
+          null);
+    }
+
+    /** The same message, made of another by a replay. */
+    public MessageSummary madeOf(long original) {
+      return new MessageSummary(
+          id,
+          event,
+          subscription,
+          endpoint,
+          type,
+          subject,
+          status,
+          reason,
+          attempts,
+          unfinished,
+          original);
+    }
+  }
 
   record MessageDetail(MessageSummary message, List<Attempt> attempts) {}
 

@@ -16,6 +16,12 @@ final class FanOutRow {
 
   private static final int TARGET_BYTES = 2 * Long.BYTES;
 
+  /** How many messages of an event are still to be made. */
+  static final String COUNT_OF_EVENT =
+      "SELECT coalesce(sum(length(targets) / "
+          + TARGET_BYTES
+          + "), 0) FROM fan_outs WHERE event = ?";
+
   private FanOutRow() {}
 
   static void set(PreparedStatement row, FanOut step) throws SQLException {

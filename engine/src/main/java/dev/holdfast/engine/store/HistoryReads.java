@@ -7,6 +7,8 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.HistoryIndex.By;
+import dev.holdfast.engine.store.HistoryIndex.Extent;
 import dev.holdfast.engine.store.Rows.EventHead;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,9 +16,11 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -28,8 +32,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What people ask about messages.
  *
- * <p>A tenant is checked on the event's row, which every answer needs anyway. Unfinished and
- * finished messages are two tables; both are walked from the newest id down, side by side.
+ * <p>A tenant is checked on the event's row, which every answer needs anyway. Unfinished messages,
+ * finished ones and those that {@link HistoryIndex} has are walked from the newest id down, side by
+ * side.
  */
 final class HistoryReads implements History {
   /** A message without its event shows that the store is damaged, so it is not left out. */
@@ -49,12 +54,24 @@ final class HistoryReads implements History {
   private static final String FINISHED =
       "SELECT " + prefixed("m", Finished.COLUMNS) + OF_EVENT.formatted("messages");
 
+  private static final int INDEXED_ID_COLUMN = 18;
+
+  /** The next number of attempts that unfinished messages of an endpoint have. */
+  private static final String NEXT_GROUP =
+      "SELECT attempts FROM open WHERE endpoint = ? AND status = ? AND attempts > ?"
+          + " ORDER BY attempts LIMIT 1";
+
+  private static final String OF_GROUP =
+      "m.endpoint = ? AND m.status = ? AND m.attempts = ? AND m.id >= ? AND m.id < ?"
+          + " ORDER BY m.id DESC LIMIT ?";
+
+  private static final String COUNT_FINISHED =
+      "SELECT count(*) FROM (SELECT 1 FROM messages WHERE id >= ? AND id < ? LIMIT ?)";
+
   private static final String RANGE = "m.id >= ? AND m.id < ? ORDER BY m.id DESC LIMIT ?";
 
   /** The last time that an id can tell. */
   private static final Instant LAST_TIME = Id.time(Long.MAX_VALUE);
-
-  private static final Set<Status> FINAL = EnumSet.of(Status.DELIVERED, Status.DROPPED);
 
   private final BlockingQueue<Reader> idle;
   private final StoreLimits limits;
@@ -126,43 +143,109 @@ final class HistoryReads implements History {
       below = Math.min(below, firstIdAt(query.until()));
     }
     Long event = null;
+    List<MessageSummary> items = new ArrayList<>();
     if (query.event() != null) {
       EventHead head = eventHead(connection, query.tenant(), query.event());
       if (head == null) {
         return new Page(List.of(), null);
       }
       event = head.id();
+      for (Found made : remade(connection, event)) {
+        long id = made.summary().id();
+        if (id >= from && id < below && isWanted(made, query, event)) {
+          items.add(made.summary());
+        }
+        if (items.size() == query.limit()) {
+          return new Page(items, id);
+        }
+      }
       from = Math.max(from, event + 1);
       below = Math.min(below, lastMessageOf(head) + 1);
     }
     Set<Status> wanted =
         query.statuses().isEmpty() ? EnumSet.allOf(Status.class) : query.statuses();
-    List<MessageSummary> items = new ArrayList<>();
-    try (Walk unfinished =
-            walk(connection, Table.UNFINISHED, !FINAL.containsAll(wanted), from, below);
-        Walk finished =
-            walk(
-                connection,
-                Table.FINISHED,
-                wanted.stream().anyMatch(FINAL::contains),
-                from,
-                below)) {
+    Long hidden = hidden(connection);
+    if (hidden != null && hidden.equals(event)) {
+      return new Page(List.of(), null);
+    }
+    try (Walks walks = new Walks(connection, limits.historyRows())) {
+      if (event == null) {
+        walks.addAll(query, wanted, from, below);
+      } else {
+        for (Table table : Table.values()) {
+          walks.add(table, from, below);
+        }
+      }
       long last = Long.MAX_VALUE;
       for (int looked = 0;
           looked < limits.historyRows() && items.size() < query.limit();
           looked++) {
-        Walk newer = unfinished.id() >= finished.id() ? unfinished : finished;
-        Found found = newer.found;
+        Found found = walks.newest();
         if (found == null) {
-          return new Page(items, null);
+          return new Page(items, walks.cut());
         }
-        last = newer.id();
-        if (found.matches(query, event) && wanted.contains(found.summary().status())) {
-          items.add(found.summary());
+        last = found.summary().id();
+        if (found.matches(query, event)
+            && wanted.contains(found.summary().status())
+            && !Objects.equals(hidden, found.event().id())) {
+          items.add(withOrigin(connection, found).summary());
         }
-        newer.advance();
+        walks.advance();
       }
-      return new Page(items, unfinished.isAtEnd() && finished.isAtEnd() ? null : last);
+      return new Page(items, walks.newest() == null ? walks.cut() : (Long) last);
+    }
+  }
+
+  private static boolean isWanted(Found found, Query query, @Nullable Long event) {
+    return found.matches(query, event)
+        && (query.statuses().isEmpty() || query.statuses().contains(found.summary().status()));
+  }
+
+  /** The messages that replays have made of an event's, newest first. */
+  private List<Found> remade(Reader.Statements connection, long event) throws SQLException {
+    List<Remaking> made = new ArrayList<>();
+    PreparedStatement statement = connection.prepare(Remaking.OF_EVENT);
+    statement.setLong(1, event);
+    statement.setInt(2, limits.historyRows());
+    try (ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        made.add(Remaking.from(rows));
+      }
+    }
+    List<Found> messages = new ArrayList<>(made.size());
+    for (Remaking each : made) {
+      Found found = find(connection, each.message());
+      if (found == null) {
+        throw new Damaged("message " + each.message() + " is missing");
+      }
+      messages.add(new Found(found.summary().madeOf(each.original()), found.event()));
+    }
+    messages.sort(Comparator.comparingLong((Found found) -> found.summary().id()).reversed());
+    return messages;
+  }
+
+  /**
+   * The message with what it was made of, if a replay has made it: its id is not by its event's.
+   */
+  private static Found withOrigin(Reader.Statements connection, Found found) throws SQLException {
+    if (found.summary().id() <= lastMessageOf(found.event())) {
+      return found;
+    }
+    PreparedStatement statement = connection.prepare(Remaking.OF_MESSAGE);
+    statement.setLong(1, found.event().id());
+    statement.setLong(2, found.summary().id());
+    try (ResultSet row = statement.executeQuery()) {
+      if (!row.next()) {
+        throw new Damaged("what message " + found.summary().id() + " was made of is missing");
+      }
+      return new Found(found.summary().madeOf(Remaking.from(row).original()), found.event());
+    }
+  }
+
+  /** The event that is being removed, which nobody sees any more. */
+  static @Nullable Long hidden(Reader.Statements connection) throws SQLException {
+    try (ResultSet row = connection.prepare(Removal.HIDDEN).executeQuery()) {
+      return Removal.hidden(row);
     }
   }
 
@@ -177,13 +260,13 @@ final class HistoryReads implements History {
 
   /** A table of messages. */
   private enum Table {
-    UNFINISHED(HistoryReads.UNFINISHED) {
+    UNFINISHED("open", HistoryReads.UNFINISHED, "m.status") {
       @Override
       Found read(ResultSet row) throws SQLException {
         return unfinished(row);
       }
     },
-    FINISHED(HistoryReads.FINISHED) {
+    FINISHED("messages", HistoryReads.FINISHED, "(m.reason IS NOT NULL)") {
       @Override
       Found read(ResultSet row) throws SQLException {
         return finished(row);
@@ -191,9 +274,18 @@ final class HistoryReads implements History {
     };
 
     private final String select;
+    private final String scan;
+    private final String cut;
 
-    Table(String select) {
+    Table(String table, String select, String status) {
       this.select = select;
+      this.scan =
+          "m.id >= ?1 AND m.id < ?2 AND (?3 IS NULL OR m.endpoint = ?3)"
+              + " AND (?4 IS NULL OR m.subscription = ?4) AND (?6 >> "
+              + status
+              + ") & 1 AND (e.id IS NULL OR e.tenant = ?5) ORDER BY m.id DESC LIMIT ?7";
+      this.cut =
+          "SELECT id FROM " + table + " WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?";
     }
 
     abstract Found read(ResultSet row) throws SQLException;
@@ -210,64 +302,317 @@ final class HistoryReads implements History {
     }
   }
 
-  private Walk walk(
-      Reader.Statements connection, Table table, boolean wanted, long from, long below)
-      throws SQLException {
-    if (!wanted) {
-      return new Walk(table, null);
+  /** What is walked side by side, always on at the newest message that any of them has come to. */
+  private static final class Walks implements AutoCloseable {
+    /** With more numbers of attempts than this, all unfinished messages are walked instead. */
+    private static final int MOST_GROUPS = 100;
+
+    private final Reader.Statements connection;
+    private final int mostRows;
+    private final List<Walk> walks = new ArrayList<>();
+    private @Nullable Long cut;
+
+    Walks(Reader.Statements connection, int mostRows) {
+      this.connection = connection;
+      this.mostRows = mostRows;
     }
-    PreparedStatement statement = connection.prepare(table.select + RANGE);
-    statement.setLong(1, from);
-    statement.setLong(2, below);
-    // One more than are looked at, so that reaching the end means that there are no more.
-    statement.setInt(3, limits.historyRows() + 1);
-    Walk walk = new Walk(table, statement.executeQuery());
-    walk.advance();
-    return walk;
+
+    /** All messages of a table. */
+    void add(Table table, long from, long below) throws SQLException {
+      PreparedStatement statement = connection.prepare(table.select + RANGE);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      add(statement, 3, table::read);
+    }
+
+    /** All that may be asked for. */
+    void addAll(Query query, Set<Status> wanted, long from, long below) throws SQLException {
+      List<Message.Status> unfinished =
+          Arrays.stream(Message.Status.values())
+              .filter(status -> wanted.contains(shown(status)))
+              .toList();
+      List<Group> groups = groups(query.endpoint(), unfinished);
+      boolean scansUnfinished = !unfinished.isEmpty() && groups == null;
+      boolean delivered = wanted.contains(Status.DELIVERED);
+      boolean dropped = wanted.contains(Status.DROPPED);
+      boolean finished = delivered || dropped;
+      long through = finished ? indexedThrough() : 0;
+      long down = from;
+      int rows = mostRows;
+      if (finished) {
+        long tail = Math.max(from, through + 1);
+        int half = Math.max(1, mostRows / 2);
+        down = Math.max(down, cut(Table.FINISHED, tail, below, half));
+        rows -= scansUnfinished ? count(tail, below, half) : 0;
+      }
+      if (scansUnfinished) {
+        down = Math.max(down, cut(Table.UNFINISHED, from, below, rows));
+      }
+      cut = down > from ? (Long) down : null;
+      if (scansUnfinished) {
+        int statuses = unfinished.stream().mapToInt(status -> 1 << Rows.code(status)).sum();
+        scan(Table.UNFINISHED, query, statuses, down, below);
+      } else if (groups != null) {
+        addGroups(groups, down, below);
+      }
+      if (finished) {
+        int kinds = (delivered ? 1 : 0) + (dropped ? 2 : 0);
+        scan(Table.FINISHED, query, kinds, Math.max(down, through + 1), below);
+      }
+      if (delivered) {
+        addIndexed(Owner.of(query), 0, down, below);
+      }
+      if (dropped) {
+        addIndexed(Owner.of(query), 1, down, below);
+      }
+    }
+
+    /** Where it was stopped to look further down, if it was; it goes on there. */
+    @Nullable Long cut() {
+      return cut;
+    }
+
+    private long indexedThrough() throws SQLException {
+      try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
+        return Extent.from(row).through();
+      }
+    }
+
+    /** How far down a table can be looked through, if not to its end. */
+    private long cut(Table table, long from, long below, int rows) throws SQLException {
+      PreparedStatement statement = connection.prepare(table.cut);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setInt(3, rows);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? row.getLong(1) + 1 : 0;
+      }
+    }
+
+    /** How many finished messages there are, up to a number. */
+    private int count(long from, long below, int most) throws SQLException {
+      PreparedStatement statement = connection.prepare(COUNT_FINISHED);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setInt(3, most);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? row.getInt(1) : 0;
+      }
+    }
+
+    /** Looks through a table for what is asked for. */
+    private void scan(Table table, Query query, int statuses, long from, long below)
+        throws SQLException {
+      PreparedStatement statement = connection.prepare(table.select + table.scan);
+      statement.setLong(1, from);
+      statement.setLong(2, below);
+      statement.setObject(3, query.endpoint());
+      statement.setObject(4, query.subscription());
+      statement.setString(5, query.tenant());
+      statement.setInt(6, statuses);
+      add(statement, 7, table::read);
+    }
+
+    private void addGroups(List<Group> groups, long from, long below) throws SQLException {
+      for (int i = 0; i < groups.size(); i++) {
+        // A statement can be walked once at a time, so each walk has one that reads differently.
+        PreparedStatement statement =
+            connection.prepare(Table.UNFINISHED.select + OF_GROUP + " /* " + i + " */");
+        statement.setLong(1, groups.get(i).endpoint());
+        statement.setInt(2, Rows.code(groups.get(i).status()));
+        statement.setInt(3, groups.get(i).attempts());
+        statement.setLong(4, from);
+        statement.setLong(5, below);
+        add(statement, 6, Table.UNFINISHED::read);
+      }
+    }
+
+    /**
+     * Unfinished messages of one endpoint are found by the index that the path has. It sorts them
+     * by status and number of attempts before the id, so each of these groups is walked. Absent
+     * when that is not possible.
+     */
+    private @Nullable List<Group> groups(@Nullable Long endpoint, List<Message.Status> statuses)
+        throws SQLException {
+      if (endpoint == null) {
+        return null;
+      }
+      List<Group> groups = new ArrayList<>();
+      for (Message.Status status : statuses) {
+        if (!addGroups(groups, endpoint, status)) {
+          return null;
+        }
+      }
+      return groups;
+    }
+
+    /** Finds how many attempts messages have; false if there are too many different numbers. */
+    private boolean addGroups(List<Group> groups, long endpoint, Message.Status status)
+        throws SQLException {
+      PreparedStatement statement = connection.prepare(NEXT_GROUP);
+      statement.setLong(1, endpoint);
+      statement.setInt(2, Rows.code(status));
+      int attempts = -1;
+      while (groups.size() <= MOST_GROUPS) {
+        statement.setInt(3, attempts);
+        try (ResultSet row = statement.executeQuery()) {
+          if (!row.next()) {
+            return true;
+          }
+          attempts = row.getInt(1);
+        }
+        groups.add(new Group(endpoint, status, attempts));
+      }
+      return false;
+    }
+
+    private void addIndexed(Owner owner, int dropped, long from, long below) throws SQLException {
+      PreparedStatement statement = connection.prepare(indexed(owner.by(), dropped));
+      if (owner.by() == By.TENANT) {
+        statement.setString(1, owner.tenant());
+      } else {
+        statement.setLong(1, owner.id());
+      }
+      statement.setLong(2, from);
+      statement.setLong(3, below);
+      add(
+          statement,
+          4,
+          row -> {
+            Found found = indexedMessage(row);
+            if (!owner.has(found)
+                || (found.summary().status() == Status.DROPPED) != (dropped == 1)) {
+              throw disagreement(found.summary().id());
+            }
+            return found;
+          });
+    }
+
+    /** Walks a statement whose last parameter is the most rows that it may give. */
+    private void add(PreparedStatement statement, int limit, Reading reading) throws SQLException {
+      // One more than are looked at, so that reaching the end means that there are no more.
+      statement.setInt(limit, mostRows + 1);
+      Walk walk = new Walk(statement.executeQuery(), reading);
+      walks.add(walk);
+      walk.advance();
+    }
+
+    /** The newest message that has not been passed. */
+    @Nullable Found newest() {
+      Walk newest = newestWalk();
+      return newest == null ? null : newest.found;
+    }
+
+    void advance() throws SQLException {
+      Walk newest = newestWalk();
+      if (newest != null) {
+        newest.advance();
+      }
+    }
+
+    private @Nullable Walk newestWalk() {
+      Walk newest = null;
+      for (Walk walk : walks) {
+        if (walk.found != null && (newest == null || walk.id() > newest.id())) {
+          newest = walk;
+        }
+      }
+      return newest;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      for (Walk walk : walks) {
+        walk.rows.close();
+      }
+    }
   }
 
-  /** A table of messages being walked from the newest down. */
-  private static final class Walk implements AutoCloseable {
-    private final Table table;
-    private final @Nullable ResultSet rows;
+  /**
+   * The narrowest that a list can be found by.
+   *
+   * @param id the id of the endpoint or subscription
+   */
+  private record Owner(By by, String tenant, long id) {
+    static Owner of(Query query) {
+      Long subscription = query.subscription();
+      if (subscription != null) {
+        return new Owner(By.SUBSCRIPTION, query.tenant(), subscription);
+      }
+      Long endpoint = query.endpoint();
+      if (endpoint != null) {
+        return new Owner(By.ENDPOINT, query.tenant(), endpoint);
+      }
+      return new Owner(By.TENANT, query.tenant(), 0);
+    }
+
+    boolean has(Found found) {
+      return switch (by) {
+        case TENANT -> tenant.equals(found.event().tenant());
+        case ENDPOINT -> id == found.summary().endpoint();
+        case SUBSCRIPTION -> id == found.summary().subscription();
+      };
+    }
+  }
+
+  /** Unfinished messages of an endpoint that have the same status and number of attempts. */
+  private record Group(long endpoint, Message.Status status, int attempts) {}
+
+  private interface Reading {
+    Found read(ResultSet row) throws SQLException;
+  }
+
+  /** Messages being walked from the newest down. */
+  private static final class Walk {
+    private final ResultSet rows;
+    private final Reading reading;
 
     /** Where the walk is; absent when it is at its end. */
     private @Nullable Found found;
 
-    Walk(Table table, @Nullable ResultSet rows) {
-      this.table = table;
+    Walk(ResultSet rows, Reading reading) {
       this.rows = rows;
+      this.reading = reading;
     }
 
     void advance() throws SQLException {
-      found = rows != null && rows.next() ? table.read(rows) : null;
+      found = rows.next() ? reading.read(rows) : null;
     }
 
     /** The id of the message where the walk is; below every id when it is at its end. */
     long id() {
       return found == null ? Long.MIN_VALUE : found.summary().id();
     }
+  }
 
-    boolean isAtEnd() {
-      return found == null;
-    }
+  /** Walks one part of an order after the other, the newest first. */
+  static String indexed(By by, int dropped) {
+    return "SELECT "
+        + prefixed("m", Finished.COLUMNS)
+        + ", "
+        + prefixed("e", Rows.EVENT_HEAD_COLUMNS)
+        + ", f.id FROM parts p CROSS JOIN %s f LEFT JOIN messages m ON m.id = f.id"
+            .formatted(by.table())
+        + " LEFT JOIN events e ON e.id = m.event"
+        + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2)"
+        + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
+        + " AND f.part = p.number AND f.%s = ?1 AND f.dropped = %d".formatted(by.column(), dropped)
+        + " AND f.id >= ?2 AND f.id < ?3 ORDER BY p.number DESC, f.id DESC LIMIT ?4";
+  }
 
-    @Override
-    public void close() throws SQLException {
-      if (rows != null) {
-        rows.close();
-      }
+  private static Found indexedMessage(ResultSet row) throws SQLException {
+    if (row.getLong(1) != row.getLong(INDEXED_ID_COLUMN)) {
+      throw disagreement(row.getLong(INDEXED_ID_COLUMN));
     }
+    return finished(row);
+  }
+
+  private static Damaged disagreement(long message) {
+    return new Damaged("the index of history does not agree with message " + message);
   }
 
   private static Found unfinished(ResultSet row) throws SQLException {
     Message message = Rows.message(row);
-    Status status =
-        switch (message.status()) {
-          case PENDING -> Status.PENDING;
-          case WAITING -> Status.WAITING;
-          case PARKED, PAUSED -> Status.PARKED;
-        };
     EventHead event = eventOf(message.event(), row, UNFINISHED_EVENT_COLUMN);
     return new Found(
         new MessageSummary(
@@ -277,11 +622,19 @@ final class HistoryReads implements History {
             message.endpoint(),
             event.type(),
             event.subject(),
-            status,
+            shown(message.status()),
             null,
             message.attempts(),
             message),
         event);
+  }
+
+  private static Status shown(Message.Status status) {
+    return switch (status) {
+      case PENDING -> Status.PENDING;
+      case WAITING -> Status.WAITING;
+      case PARKED, PAUSED -> Status.PARKED;
+    };
   }
 
   private static Found finished(ResultSet row) throws SQLException {
@@ -319,11 +672,17 @@ final class HistoryReads implements History {
       Found found = find(connection, table, id);
       if (found != null) {
         return tenant.equals(found.event().tenant())
-            ? Optional.of(detail(connection, table, found.summary()))
+                && !Objects.equals(hidden(connection), found.event().id())
+            ? Optional.of(detail(connection, table, withOrigin(connection, found).summary()))
             : Optional.empty();
       }
     }
     return Optional.empty();
+  }
+
+  private static @Nullable Found find(Reader.Statements connection, long id) throws SQLException {
+    Found unfinished = find(connection, Table.UNFINISHED, id);
+    return unfinished != null ? unfinished : find(connection, Table.FINISHED, id);
   }
 
   private static @Nullable Found find(Reader.Statements connection, Table table, long id)
@@ -380,7 +739,7 @@ final class HistoryReads implements History {
   private Optional<EventDetail> event(Reader.Statements connection, String tenant, EventKey key)
       throws SQLException {
     EventHead head = eventHead(connection, tenant, key);
-    if (head == null) {
+    if (head == null || Objects.equals(hidden(connection), head.id())) {
       return Optional.empty();
     }
     PreparedStatement statement =
@@ -392,20 +751,34 @@ final class HistoryReads implements History {
     }
     List<MessageSummary> messages = new ArrayList<>();
     for (Table table : Table.values()) {
-      try (Walk walk = walk(connection, table, true, head.id() + 1, lastMessageOf(head) + 1)) {
-        for (Found found = walk.found; found != null; found = walk.found) {
+      try (Walks walks = new Walks(connection, limits.historyRows())) {
+        walks.add(table, head.id() + 1, lastMessageOf(head) + 1);
+        for (Found found = walks.newest(); found != null; found = walks.newest()) {
           if (found.event().id() == head.id()) {
             messages.add(found.summary());
           }
-          walk.advance();
+          walks.advance();
         }
       }
     }
-    if (messages.size() < Math.min(head.messages(), limits.historyRows())) {
+    int made = head.messages() - toBeMade(connection, head.id());
+    if (messages.size() < Math.min(made, limits.historyRows())) {
       throw new Damaged("messages of event " + head.id() + " are missing");
+    }
+    for (Found remade : remade(connection, head.id())) {
+      messages.add(remade.summary());
     }
     messages.sort(Comparator.comparingLong(MessageSummary::id));
     return Optional.of(new EventDetail(event, messages));
+  }
+
+  /** How many messages of an event are still to be made. */
+  private static int toBeMade(Reader.Statements connection, long event) throws SQLException {
+    PreparedStatement statement = connection.prepare(FanOutRow.COUNT_OF_EVENT);
+    statement.setLong(1, event);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? row.getInt(1) : 0;
+    }
   }
 
   private static Event missing(long event) throws Damaged {

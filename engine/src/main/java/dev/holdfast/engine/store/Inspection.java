@@ -32,6 +32,9 @@ final class Inspection {
           "replays",
           "tenants");
 
+  /** What is read as a whole since the second version of the tables. */
+  private static final List<String> TABLES_SINCE_2 = List.of("indexed", "parts", "removing");
+
   /**
    * Sums over all unfinished messages, once as the table has them and once as each index does. One
    * bit that differs makes one sum differ.
@@ -54,6 +57,11 @@ final class Inspection {
     checkLength(file, log, connection);
     for (String table : TABLES) {
       if (exists(connection, table)) {
+        checkTable(connection, table);
+      }
+    }
+    if (Migrations.version(connection) >= 2) {
+      for (String table : TABLES_SINCE_2) {
         checkTable(connection, table);
       }
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.port.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +9,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings the tables of a store to what this version expects.
@@ -22,8 +25,10 @@ final class Migrations {
   /** Followed by a step that SQL cannot do. */
   private static final String COUNTS_TENANTS = "sqlite-0004.sql";
 
+  private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+
   private static final List<String> SCRIPTS =
-      List.of("sqlite-0001.sql", "sqlite-0003.sql", COUNTS_TENANTS);
+      List.of("sqlite-0001.sql", "sqlite-0002.sql", "sqlite-0003.sql", COUNTS_TENANTS);
 
   private Migrations() {}
 
@@ -43,6 +48,33 @@ final class Migrations {
         statement.executeUpdate("PRAGMA user_version = " + (version + 1));
         statement.executeUpdate("COMMIT");
       }
+    }
+  }
+
+  /**
+   * Rewrites a file of the first version, which could only grow. Takes a time that grows with the
+   * file, and room for it; where there is none the file goes on as it is.
+   */
+  static void makeShrinkable(Connection connection) throws SQLException {
+    if (Sqlite.number(connection, "PRAGMA auto_vacuum") != 0) {
+      return;
+    }
+    LOG.info("store.rewriting next=\"the file can give back room from now on\"");
+    try {
+      Sqlite.execute(
+          connection,
+          "PRAGMA temp_store = FILE",
+          "PRAGMA auto_vacuum = INCREMENTAL",
+          "VACUUM",
+          "PRAGMA temp_store = MEMORY");
+    } catch (SQLException e) {
+      if (Sqlite.failure("rewriting the file", e).kind() != StoreException.Kind.FULL) {
+        throw e;
+      }
+      LOG.warn(
+          "store.rewriting-postponed next=\"the file does not give back room; tried again at the"
+              + " next start\"",
+          e);
     }
   }
 

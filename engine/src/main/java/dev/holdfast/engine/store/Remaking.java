@@ -9,6 +9,11 @@ record Remaking(long event, long original, long message) {
   /** The columns that {@link #from} reads, in its order. */
   static final String COLUMNS = "event, original, message, sum";
 
+  static final String OF_EVENT = "SELECT " + COLUMNS + " FROM replayed WHERE event = ? LIMIT ?";
+
+  static final String OF_MESSAGE =
+      "SELECT " + COLUMNS + " FROM replayed WHERE event = ? AND message = ?";
+
   static long sum(long event, long original, long message) {
     return RowSum.of("replayed").add(event).add(original).add(message).value();
   }

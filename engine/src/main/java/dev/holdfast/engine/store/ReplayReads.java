@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,7 @@ final class ReplayReads {
     long below =
         Math.min(
             replay.id(), selection.until() == null ? Long.MAX_VALUE : firstId(selection.until()));
+    Long hidden = HistoryReads.hidden(connection);
     PreparedStatement statement = connection.prepare(FINISHED);
     statement.setLong(1, after);
     statement.setLong(2, below);
@@ -62,7 +64,7 @@ final class ReplayReads {
         Finished message = Finished.from(rows);
         looked++;
         through = message.id();
-        if (fits(message, replay)) {
+        if (fits(message, replay) && !Objects.equals(hidden, message.event())) {
           add(connection, message, replay.tenant(), found);
         }
       }

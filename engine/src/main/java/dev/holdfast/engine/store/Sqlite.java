@@ -26,12 +26,21 @@ final class Sqlite {
 
   private Sqlite() {}
 
-  /** A connection that may write, to a file that is made when absent. */
-  static Connection writer(Path file, long logBytesKept) throws SQLException {
+  /** A connection to a file that is made by it, and that can shrink. */
+  static Connection creator(Path file) throws SQLException {
     Connection connection = config(false).createConnection(url(file, ""));
+    execute(connection, "PRAGMA page_size = " + PAGE_BYTES, "PRAGMA auto_vacuum = INCREMENTAL");
+    return prepared(connection, 0);
+  }
+
+  /** A connection that may write. */
+  static Connection writer(Path file, long logBytesKept) throws SQLException {
+    return prepared(config(false).createConnection(url(file, "")), logBytesKept);
+  }
+
+  private static Connection prepared(Connection connection, long logBytesKept) throws SQLException {
     execute(
         connection,
-        "PRAGMA page_size = " + PAGE_BYTES,
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
         "PRAGMA wal_autocheckpoint = 0",
@@ -50,6 +59,11 @@ final class Sqlite {
         "PRAGMA query_only = ON",
         "PRAGMA cache_size = -" + READER_CACHE_KIB);
     return connection;
+  }
+
+  /** A connection that changes nothing but can copy the file into another, by VACUUM INTO. */
+  static Connection copier(Path file) throws SQLException {
+    return config(true).createConnection(url(file, ""));
   }
 
   /** A connection to a file that nobody changes: leaves no trace, and sees no log. */

@@ -41,6 +41,7 @@ public final class SqliteStore implements Store, History {
 
   private final StoreFile file;
   private final Writer writer;
+  private final Upkeep upkeep;
   private final Checkpointer checkpointer;
   private final PathReads path;
   private final HistoryReads history;
@@ -58,10 +59,15 @@ public final class SqliteStore implements Store, History {
   }
 
   static SqliteStore open(Path directory, StoreLimits limits) throws StoreRefused {
+    return open(directory, limits, Upkeep.Limits.DEFAULT);
+  }
+
+  static SqliteStore open(Path directory, StoreLimits limits, Upkeep.Limits upkeepLimits)
+      throws StoreRefused {
     StoreFile file = StoreFile.open(directory);
     List<AutoCloseable> opened = new ArrayList<>();
     try {
-      return new SqliteStore(file, opened, limits);
+      return new SqliteStore(file, opened, limits, upkeepLimits);
     } catch (SQLException | RuntimeException e) {
       for (AutoCloseable part : opened.reversed()) {
         close(part);
@@ -76,13 +82,17 @@ public final class SqliteStore implements Store, History {
     }
   }
 
-  private SqliteStore(StoreFile file, List<AutoCloseable> opened, StoreLimits limits)
+  private SqliteStore(
+      StoreFile file, List<AutoCloseable> opened, StoreLimits limits, Upkeep.Limits upkeepLimits)
       throws SQLException {
     this.file = file;
     var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
     Migrations.apply(connection);
-    writer = new Writer(connection, file.mark());
+    Migrations.makeShrinkable(connection);
+    HistoryIndex index = new HistoryIndex(connection, upkeepLimits.index());
+    writer = new Writer(connection, file.mark(), index);
+    upkeep = new Upkeep(connection, writer, index, upkeepLimits);
     List<Reader> longReaders = new ArrayList<>();
     for (int i = 0; i < limits.historyReaders(); i++) {
       longReaders.add(opened(opened, new Reader(file.path())));
@@ -226,6 +236,19 @@ public final class SqliteStore implements Store, History {
     Written written = writer.write(batch);
     checkpointer.betweenCommits();
     return written;
+  }
+
+  /**
+   * Does a little of the work that nobody waits for: a few milliseconds at most. Called by the
+   * thread that writes, between two batches.
+   *
+   * @param retention what is to be kept
+   * @param now the time, which goes on as the engine's does
+   */
+  public Upkept upkeep(Retention retention, Instant now) throws StoreException {
+    Upkept done = upkeep.step(retention, now);
+    checkpointer.betweenCommits();
+    return done;
   }
 
   @Override

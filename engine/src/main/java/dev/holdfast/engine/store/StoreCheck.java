@@ -3,11 +3,15 @@ package dev.holdfast.engine.store;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 /**
  * Looks at everything in a store that nobody uses: whether its tables and indexes hold together,
@@ -46,12 +50,17 @@ public final class StoreCheck {
                 + " was last used by an earlier Holdfast. Check it with that version, or start a"
                 + " server of this version on it once.");
       }
-      StoreCheck check = new StoreCheck(connection);
-      check.all();
-      return new Result(check.rows, List.copyOf(check.problems));
+      return all(connection);
     } catch (SQLException e) {
       throw new StoreRefused("The store in " + directory + " cannot be read: " + e.getMessage(), e);
     }
+  }
+
+  /** Checks everything that a connection shows. */
+  static Result all(Connection connection) throws SQLException {
+    StoreCheck check = new StoreCheck(connection);
+    check.all();
+    return new Result(check.rows, List.copyOf(check.problems));
   }
 
   private interface Row {
@@ -80,6 +89,66 @@ public final class StoreCheck {
     table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
+    history();
+  }
+
+  /** The orders that lists go by have each finished message once, as far as they reach. */
+  private void history() {
+    try (Statement statement = connection.createStatement()) {
+      try (ResultSet row = statement.executeQuery(Removal.HIDDEN)) {
+        Removal.hidden(row);
+      }
+      HistoryIndex.Extent extent;
+      try (ResultSet row = statement.executeQuery(HistoryIndex.Extent.SELECT)) {
+        extent = HistoryIndex.Extent.from(row);
+      }
+      long messages = count("SELECT count(*) FROM messages WHERE id <= " + extent.through());
+      NavigableMap<Long, Long> parts = new TreeMap<>();
+      try (ResultSet rows =
+          statement.executeQuery("SELECT " + HistoryIndex.Part.COLUMNS + " FROM parts")) {
+        while (rows.next()) {
+          HistoryIndex.Part part = HistoryIndex.Part.from(rows);
+          parts.put(part.first(), part.number());
+        }
+      }
+      parts.put(extent.through() + 1, 0L);
+      for (HistoryIndex.By by : HistoryIndex.By.values()) {
+        long indexed = count("SELECT count(*) FROM " + by.table());
+        long right = countRight(by, parts);
+        if (indexed != messages || right != messages) {
+          problem(
+              "table %s has %d rows, of which %d are right, for %d messages"
+                  .formatted(by.table(), indexed, right, messages));
+        }
+      }
+    } catch (Damaged e) {
+      problem(e.what());
+    } catch (SQLException e) {
+      problem("the index of history cannot be read to its end: " + e.getMessage());
+    }
+  }
+
+  /** Counts what is right, given where each part begins and behind the last one where it ends. */
+  private long countRight(HistoryIndex.By by, NavigableMap<Long, Long> parts) throws SQLException {
+    long right = 0;
+    try (PreparedStatement statement = connection.prepareStatement(by.countRight())) {
+      for (Map.Entry<Long, Long> part : parts.headMap(parts.lastKey(), false).entrySet()) {
+        statement.setLong(1, part.getValue());
+        statement.setLong(2, part.getKey());
+        statement.setLong(3, parts.higherKey(part.getKey()));
+        try (ResultSet row = statement.executeQuery()) {
+          right += row.next() ? row.getLong(1) : 0;
+        }
+      }
+    }
+    return right;
+  }
+
+  private long count(String sql) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      return row.next() ? row.getLong(1) : 0;
+    }
   }
 
   private void structure() throws SQLException {

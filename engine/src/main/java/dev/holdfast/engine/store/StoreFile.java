@@ -20,6 +20,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -304,12 +305,18 @@ final class StoreFile implements AutoCloseable {
     return new StoreRefused(file + " is damaged: " + what + "." + DAMAGED, cause);
   }
 
-  private static void create(Path file) throws IOException, SQLException {
+  /** The name that the file of a directory has until it is complete, free of leftovers. */
+  private static Path unfinished(Path file) throws IOException {
     Path unfinished = beside(file, ".new");
     for (String leftover : List.of("", "-wal", "-shm", "-journal")) {
       Files.deleteIfExists(beside(unfinished, leftover));
     }
-    try (Connection connection = Sqlite.writer(unfinished, 0)) {
+    return unfinished;
+  }
+
+  private static void create(Path file) throws IOException, SQLException {
+    Path unfinished = unfinished(file);
+    try (Connection connection = Sqlite.creator(unfinished)) {
       Sqlite.execute(
           connection,
           "PRAGMA synchronous = OFF",
@@ -317,16 +324,64 @@ final class StoreFile implements AutoCloseable {
       Migrations.apply(connection);
       Progress.begin(connection);
     }
+    complete(unfinished, file);
+  }
+
+  /** Makes sure that a file is on disk, and gives it its name. */
+  static void complete(Path unfinished, Path file) throws IOException {
     sync(unfinished);
     try {
       Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException e) {
-      Files.move(unfinished, file);
+      Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
     }
     sync(file.toAbsolutePath().getParent());
   }
 
-  private static void sync(@Nullable Path path) throws IOException {
+  /** Makes the file of a store. */
+  interface Making<T> {
+    T make(Path unfinished) throws IOException, SQLException, StoreRefused;
+  }
+
+  /** Makes a store in a directory that is empty or absent, whole or not at all. */
+  static <T> T make(Path directory, Making<T> making)
+      throws IOException, SQLException, StoreRefused {
+    makeDirectory(directory);
+    try (Stream<Path> found = Files.list(directory)) {
+      if (found.findAny().isPresent()) {
+        throw new StoreRefused(
+            directory
+                + " is not empty. Name a directory that is, or that is not there."
+                + UNTOUCHED);
+      }
+    }
+    Path lockFile = directory.resolve(LOCK_FILE);
+    Lock lock = lock(lockFile);
+    boolean made = false;
+    try {
+      Path unfinished = unfinished(path(directory));
+      T result = making.make(unfinished);
+      complete(unfinished, path(directory));
+      made = true;
+      return result;
+    } finally {
+      if (!made) {
+        unfinished(path(directory));
+        Files.deleteIfExists(lockFile);
+      }
+      release(lock);
+    }
+  }
+
+  /** Refuses a file that nobody uses and that is not a store of this or an earlier version. */
+  static void checkAlone(Path file) throws IOException, SQLException, StoreRefused {
+    checkHeader(file, false);
+    try (Connection connection = Sqlite.frozenReader(file)) {
+      checkTables(file, connection, OptionalLong.empty());
+    }
+  }
+
+  static void sync(@Nullable Path path) throws IOException {
     if (path != null) {
       try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
         channel.force(true);

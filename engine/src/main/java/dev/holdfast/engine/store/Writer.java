@@ -59,6 +59,9 @@ final class Writer implements AutoCloseable {
   private final Gathered finished;
   private final Gathered delivered;
   private final Gathered dropped;
+  private final Gathered lateOfTenant;
+  private final Gathered lateOfEndpoint;
+  private final Gathered lateOfSubscription;
   private final Gathered newEndpoints;
   private final Gathered subscriptions;
   private final Gathered updated;
@@ -76,13 +79,19 @@ final class Writer implements AutoCloseable {
   private final Map<Long, Integer> claimedNow = new HashMap<>();
 
   private final Tenants tenants;
+  private final HistoryIndex index;
+
+  /** Messages that this batch finishes and that the index of history does not cover. */
+  private int finishedBehind;
+
   private final AtomicLong commits = new AtomicLong();
   private Progress progress;
   private volatile @Nullable StoreException broken;
 
-  Writer(Connection connection, Mark mark) throws SQLException {
+  Writer(Connection connection, Mark mark, HistoryIndex index) throws SQLException {
     this.connection = connection;
     this.mark = mark;
+    this.index = index;
     this.progress = Progress.read(connection);
     this.tenants = new Tenants(connection);
     goOn = connection.prepareStatement(Progress.UPDATE);
@@ -138,6 +147,19 @@ final class Writer implements AutoCloseable {
                 + " attempts, "
                 + Rows.ATTEMPT_COLUMNS
                 + ", sum, attempt_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    lateOfTenant =
+        new Gathered(
+            connection.prepareStatement(
+                "INSERT INTO finished_by_tenant (part, tenant, dropped, id)"
+                    + " SELECT ?, tenant, ?, ? FROM events WHERE id = ?"),
+            "the event of a message to be finished is missing");
+    lateOfEndpoint =
+        gathered(
+            "INSERT INTO finished_by_endpoint (part, dropped, id, endpoint) VALUES (?, ?, ?, ?)");
+    lateOfSubscription =
+        gathered(
+            "INSERT INTO finished_by_subscription (part, dropped, id, subscription)"
+                + " VALUES (?, ?, ?, ?)");
     newEndpoints =
         gathered(
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
@@ -164,7 +186,10 @@ final class Writer implements AutoCloseable {
             "messages to be made are made already");
     replays = gathered(ReplayRow.PUT);
     replayed = gathered("INSERT INTO replayed (event, original, message, sum) VALUES (?, ?, ?, ?)");
-    findEvent = connection.prepareStatement("SELECT 1 FROM events WHERE id = ?");
+    findEvent =
+        connection.prepareStatement(
+            "SELECT 1 FROM events WHERE id = ?1"
+                + " AND NOT EXISTS (SELECT 1 FROM removing WHERE event = ?1)");
     unsubscribed = gathered("UPDATE subscriptions SET ended_at = ?, sum = ? WHERE id = ?");
     endpointChanges =
         gathered(
@@ -194,6 +219,9 @@ final class Writer implements AutoCloseable {
             finished,
             delivered,
             dropped,
+            lateOfTenant,
+            lateOfEndpoint,
+            lateOfSubscription,
             endpointChanges,
             health);
   }
@@ -220,22 +248,35 @@ final class Writer implements AutoCloseable {
   }
 
   synchronized Written write(Batch batch) throws StoreException {
-    return inTransaction(
-        "writing a batch",
-        LatestTime.of(batch),
-        () -> {
-          List<AcceptResult> accepts = new ArrayList<>();
-          for (Write write : batch.writes()) {
-            gather(write, accepts);
-          }
-          for (Endpoint endpoint : batch.endpoints()) {
-            keepHealth(endpoint);
-          }
-          for (Gathered rows : inOrder) {
-            rows.flush();
-          }
-          return new Written(accepts);
-        });
+    finishedBehind = 0;
+    Written written =
+        inTransaction(
+            "writing a batch",
+            LatestTime.of(batch),
+            () -> {
+              List<AcceptResult> accepts = new ArrayList<>();
+              for (Write write : batch.writes()) {
+                gather(write, accepts);
+              }
+              for (Endpoint endpoint : batch.endpoints()) {
+                keepHealth(endpoint);
+              }
+              for (Gathered rows : inOrder) {
+                rows.flush();
+              }
+              return new Written(accepts);
+            });
+    index.finished(finishedBehind);
+    return written;
+  }
+
+  /**
+   * Does work that nobody waits for, in a transaction of its own. What it finds damaged says
+   * nothing about what is still to be delivered, so that does not end the writing of everything
+   * else.
+   */
+  synchronized <T> T behind(String doing, Work<T> work) throws StoreException {
+    return inTransaction(doing, progress.at(), false, work);
   }
 
   /** Sets the parameters of a statement. */
@@ -266,11 +307,16 @@ final class Writer implements AutoCloseable {
     tenants.change(tenant, -count, -bytes);
   }
 
-  private interface Work<T> {
+  interface Work<T> {
     T run() throws SQLException;
   }
 
   private <T> T inTransaction(String doing, Instant latest, Work<T> work) throws StoreException {
+    return inTransaction(doing, latest, true, work);
+  }
+
+  private <T> T inTransaction(String doing, Instant latest, boolean onPath, Work<T> work)
+      throws StoreException {
     if (broken != null) {
       throw broken;
     }
@@ -289,7 +335,7 @@ final class Writer implements AutoCloseable {
       return result;
     } catch (SQLException e) {
       StoreException failure = Sqlite.failure(doing, e);
-      if (failure.kind() == Kind.BROKEN) {
+      if (failure.kind() == Kind.BROKEN && (onPath || !Sqlite.isDamage(e))) {
         breakDown(failure);
       }
       undo(failure);
@@ -593,7 +639,7 @@ final class Writer implements AutoCloseable {
       throw new IllegalArgumentException(
           "message " + message.id() + " is delivered without a success");
     }
-    finish(message);
+    finish(message, 0);
     PreparedStatement row = delivered.row();
     row.setLong(1, message.id());
     row.setLong(2, message.event());
@@ -613,7 +659,7 @@ final class Writer implements AutoCloseable {
 
   private void drop(Write.Drop drop) throws SQLException {
     Message message = drop.message();
-    finish(message);
+    finish(message, 1);
     PreparedStatement row = dropped.row();
     row.setLong(1, message.id());
     row.setLong(2, message.event());
@@ -637,9 +683,25 @@ final class Writer implements AutoCloseable {
     dropped.add();
   }
 
-  private void finish(Message message) throws SQLException {
+  private void finish(Message message, int isDropped) throws SQLException {
     finished.row().setLong(1, message.id());
     finished.add();
+    if (index.covers(message.id())) {
+      addLate(lateOfTenant, message, isDropped, message.event());
+      addLate(lateOfEndpoint, message, isDropped, message.endpoint());
+      addLate(lateOfSubscription, message, isDropped, message.subscription());
+    } else {
+      finishedBehind++;
+    }
+  }
+
+  private void addLate(Gathered rows, Message message, int isDropped, long of) throws SQLException {
+    PreparedStatement row = rows.row();
+    row.setLong(1, index.partOf(message.id()));
+    row.setInt(2, isDropped);
+    row.setLong(3, message.id());
+    row.setLong(4, of);
+    rows.add();
   }
 
   private void insert(Endpoint endpoint) throws SQLException {

@@ -37,6 +37,7 @@ final class CrashTest {
         checkKept(store, kept, keptNow);
         checkWhole(store);
       }
+      assertThat(StoreCheck.run(directory).problems()).isEmpty();
     }
   }
 

@@ -24,7 +24,10 @@ final class CrashWriter {
     StoreLimits limits =
         new StoreLimits(
             10, StoreLimits.DEFAULT.historyRead(), 1, 10, Duration.ofMillis(1), 1 << 18, 1 << 30);
-    try (SqliteStore store = SqliteStore.open(Path.of(args[0]), limits)) {
+    Upkeep.Limits often =
+        new Upkeep.Limits(
+            new HistoryIndex.Limits(30, 200), Removal.Limits.DEFAULT, Shrinking.Limits.DEFAULT);
+    try (SqliteStore store = SqliteStore.open(Path.of(args[0]), limits, often)) {
       Sample sample = new Sample(store.snapshot().highestId());
       List<Message> before = List.of();
       while (true) {
@@ -40,6 +43,7 @@ final class CrashWriter {
         }
         before.forEach(message -> writes.add(Sample.deliver(message)));
         store.write(new Batch(writes, List.of()));
+        store.upkeep(Retention.FOREVER, Sample.NOW);
         System.out.println(line.append("kept"));
         System.out.flush();
         before = accepted;

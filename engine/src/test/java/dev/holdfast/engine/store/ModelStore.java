@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A store in memory that is too simple to be wrong: everything is searched from end to end. */
 final class ModelStore implements Store, History {
-  private record Finished(Message message, @Nullable DropReason reason, int attempts) {}
+  private record Finished(Message message, @Nullable DropReason reason, int attempts, Instant at) {}
 
   private record Key(String tenant, String callerId) {}
 
@@ -56,7 +56,6 @@ final class ModelStore implements Store, History {
   private final Map<Long, List<Change>> changes = new HashMap<>();
   private final List<FanOut> fanOuts = new ArrayList<>();
   private final NavigableMap<Long, Replay> replays = new TreeMap<>();
-  private final Map<Long, Instant> finishedAt = new HashMap<>();
   private final Set<Long> replayed = new HashSet<>();
 
   @Override
@@ -98,10 +97,8 @@ final class ModelStore implements Store, History {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept.events()));
-        case Write.Deliver deliver -> {
-          finish(deliver.message(), null, deliver.attempt());
-          finishedAt.put(deliver.message().id(), deliver.at());
-        }
+        case Write.Deliver deliver ->
+            finish(deliver.message(), null, deliver.attempt(), deliver.at());
         case Write.Retry retry -> {
           open.put(retry.message().id(), retry.message());
           record(retry.attempt());
@@ -109,8 +106,7 @@ final class ModelStore implements Store, History {
         case Write.Park park -> open.put(park.message().id(), park.message());
         case Write.Move move -> open.put(move.message().id(), move.message());
         case Write.Drop drop -> {
-          finish(drop.message(), drop.reason(), drop.attempt());
-          finishedAt.put(drop.message().id(), drop.at());
+          finish(drop.message(), drop.reason(), drop.attempt(), drop.at());
           announced(drop.announced());
         }
         case Write.Spread spread -> {
@@ -207,14 +203,41 @@ final class ModelStore implements Store, History {
         && Arrays.equals(one.previous(), other.previous());
   }
 
-  private void finish(Message message, @Nullable DropReason reason, @Nullable Attempt attempt) {
+  private void finish(
+      Message message, @Nullable DropReason reason, @Nullable Attempt attempt, Instant at) {
     open.remove(message.id());
     int count = message.attempts();
     if (attempt != null) {
       record(attempt);
       count = attempt.number();
     }
-    finished.put(message.id(), new Finished(message, reason, count));
+    finished.put(message.id(), new Finished(message, reason, count, at));
+  }
+
+  /** Removes every event, but for the newest, all of whose messages have finished by then. */
+  void remove(Instant cutoff) {
+    long newest = events.isEmpty() ? 0 : events.lastKey();
+    for (AcceptedEvent accepted : List.copyOf(events.values())) {
+      long id = accepted.event().id();
+      boolean old =
+          id < newest
+              && Id.time(id).isBefore(cutoff)
+              && accepted.messages().stream()
+                  .map(message -> finished.get(message.id()))
+                  .allMatch(done -> done != null && !done.at().isAfter(cutoff));
+      if (old) {
+        events.remove(id);
+        keys.values().removeIf(kept -> kept.event().id() == id);
+        for (Message message : accepted.messages()) {
+          finished.remove(message.id());
+          attempts.remove(message.id());
+        }
+      }
+    }
+    for (List<Change> ofEndpoint : changes.values()) {
+      List<Change> old = ofEndpoint.subList(Math.min(1, ofEndpoint.size()), ofEndpoint.size());
+      old.removeIf(change -> !change.at().isAfter(cutoff));
+    }
   }
 
   private void record(Attempt attempt) {
@@ -325,7 +348,7 @@ final class ModelStore implements Store, History {
           && selection
               .endings()
               .contains(done.reason() == null ? Replay.Ending.DELIVERED : Replay.Ending.DROPPED)
-          && Objects.requireNonNull(finishedAt.get(message.id())).isBefore(replay.createdAt())) {
+          && done.at().isBefore(replay.createdAt())) {
         found.add(
             new Original(
                 message.id(),

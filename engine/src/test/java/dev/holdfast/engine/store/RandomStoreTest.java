@@ -24,6 +24,7 @@ import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -45,6 +46,14 @@ final class RandomStoreTest {
   private static final int BATCHES = 200;
   private static final int READS_PER_BATCH = 4;
   private static final int TIMES = 12;
+  private static final Duration KEPT = Duration.ofMillis(40);
+
+  /** Little at a time, so that there are many chunks, parts and steps. */
+  private static final Upkeep.Limits UPKEEP =
+      new Upkeep.Limits(
+          new HistoryIndex.Limits(3, 10),
+          new Removal.Limits(2, 20, Duration.ofSeconds(1), Duration.ofMillis(1)),
+          new Shrinking.Limits(16, 2, 8));
 
   @TempDir
   @SuppressWarnings("NullAway.Init")
@@ -65,20 +74,22 @@ final class RandomStoreTest {
   private final List<Subscription> subscriptions = new ArrayList<>();
   private final List<Subscription> ended = new ArrayList<>();
   private long millis = Sample.NOW.toEpochMilli();
+  private long upkeptMillis;
 
   @Test
   void the_store_answers_as_the_model_does() throws Exception {
     System.out.println("seed " + seed);
-    SqliteStore store = SqliteStore.open(directory);
+    SqliteStore store = open();
     try {
       for (int i = 0; i < BATCHES; i++) {
         Batch batch = batch();
         assertThat(store.write(batch)).as("seed %d", seed).isEqualTo(model.write(batch));
         if (random.nextInt(50) == 0) {
           store.close();
-          store = SqliteStore.open(directory);
+          store = open();
         }
         refreshOpen();
+        upkeep(store);
         for (int read = 0; read < READS_PER_BATCH; read++) {
           compareReads(store);
         }
@@ -88,6 +99,23 @@ final class RandomStoreTest {
       }
     } finally {
       store.close();
+    }
+    assertThat(StoreCheck.run(directory).problems()).as("seed %d", seed).isEmpty();
+  }
+
+  private SqliteStore open() throws Exception {
+    return SqliteStore.open(directory, StoreLimits.DEFAULT, UPKEEP);
+  }
+
+  /** Sometimes everything that there is to do, sometimes nothing. A round begins once at a time. */
+  private void upkeep(SqliteStore store) throws Exception {
+    if (millis > upkeptMillis && random.nextInt(3) > 0) {
+      upkeptMillis = millis;
+      Instant now = Instant.ofEpochMilli(millis);
+      while (store.upkeep(new Retention(KEPT, Retention.NO_LIMIT), now).isMore()) {
+        // goes on
+      }
+      model.remove(now.minus(KEPT));
     }
   }
 
@@ -189,7 +217,7 @@ final class RandomStoreTest {
             new Write.Deliver(
                 message,
                 attempt(message, attempts, new Outcome.Success(200 + random.nextInt(5), body())),
-                time()));
+                finishedAt()));
       }
       case 1 -> {
         open.remove(message.id());
@@ -198,7 +226,7 @@ final class RandomStoreTest {
                 message,
                 pick(DropReason.values()),
                 random.nextBoolean() ? attempt(message, attempts, failure()) : null,
-                time()));
+                finishedAt()));
       }
       case 2, 3 -> {
         Message parked = changed(message, Status.PARKED, message.attempts());
@@ -376,6 +404,10 @@ final class RandomStoreTest {
   private Instant created() {
     return Instant.ofEpochMilli(
         Sample.NOW.toEpochMilli() + random.nextLong(millis - Sample.NOW.toEpochMilli() + 2));
+  }
+
+  private Instant finishedAt() {
+    return Instant.ofEpochMilli(millis + random.nextInt(20));
   }
 
   private Instant time() {

@@ -201,6 +201,18 @@ final class SqliteStoreTest extends StoreContract {
   }
 
   @Test
+  void a_list_is_found_by_its_index_part_by_part_without_sorting() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      for (HistoryIndex.By by : HistoryIndex.By.values()) {
+        List<String> plan = plan(store, HistoryReads.indexed(by, 1));
+        assertThat(plan).noneMatch(step -> step.contains("B-TREE"));
+        assertThat(plan)
+            .anyMatch(step -> step.startsWith("SEARCH f") && step.contains("dropped=? AND id>?"));
+      }
+    }
+  }
+
+  @Test
   void a_list_looks_at_a_limited_number_of_rows_and_says_where_it_stopped() throws Exception {
     try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
       AcceptedEvent own = sample.pending(sample.event("one", null, "{}"), E1);

@@ -28,8 +28,9 @@ import java.util.SplittableRandom;
 /**
  * Measures the store by hand; not a test.
  *
- * <p>{@code cycles DIR SECONDS [keys]} writes full lives of messages, {@code million DIR} reads a
- * store with a million unfinished ones.
+ * <p>{@code cycles DIR SECONDS [keys] [upkeep]} writes full lives of messages, {@code million DIR}
+ * reads a store with a million unfinished ones, {@code history DIR MESSAGES} makes a store with so
+ * many finished ones and reads lists of them, {@code removal DIR} then removes them all.
  */
 final class StoreRates {
   private static final int BATCH = 1_000;
@@ -52,8 +53,14 @@ final class StoreRates {
     switch (args[0]) {
       case "cycles" ->
           new StoreRates()
-              .cycles(directory, Integer.parseInt(args[2]), Arrays.asList(args).contains("keys"));
+              .cycles(
+                  directory,
+                  Integer.parseInt(args[2]),
+                  Arrays.asList(args).contains("keys"),
+                  Arrays.asList(args).contains("upkeep"));
       case "million" -> new StoreRates().million(directory);
+      case "history" -> new HistoryRates().lists(directory, Integer.parseInt(args[2]));
+      case "removal" -> new HistoryRates().removal(directory);
       default -> throw new IllegalArgumentException(args[0]);
     }
   }
@@ -97,21 +104,23 @@ final class StoreRates {
         event, List.of(Message.pending(ids.next(now), id, endpoint + 1, endpoint, event.size())));
   }
 
-  private void cycles(Path directory, int seconds, boolean keyed) throws Exception {
+  private void cycles(Path directory, int seconds, boolean keyed, boolean upkeep) throws Exception {
     try (SqliteStore store = SqliteStore.open(directory)) {
       subscribe(store);
-      run(store, directory, Math.min(5, seconds), keyed, false);
-      run(store, directory, seconds, keyed, true);
+      run(store, directory, Math.min(5, seconds), keyed, upkeep, false);
+      run(store, directory, seconds, keyed, upkeep, true);
     }
   }
 
-  private void run(SqliteStore store, Path directory, int seconds, boolean keyed, boolean print)
+  private void run(
+      SqliteStore store, Path directory, int seconds, boolean keyed, boolean upkeep, boolean print)
       throws Exception {
     long began = System.nanoTime();
     long cpuBegan = cpuNanos();
     long ownBegan = ownCpuNanos();
     long messages = 0;
     List<Long> batches = new ArrayList<>();
+    List<Long> steps = new ArrayList<>();
     long longestLog = 0;
     List<Message> before = List.of();
     while (System.nanoTime() - began < seconds * 1_000_000_000L) {
@@ -137,6 +146,20 @@ final class StoreRates {
       longestLog = Math.max(longestLog, Files.size(directory.resolve("holdfast.db-wal")));
       messages += before.size();
       before = accepted;
+      if (upkeep) {
+        long upkept = System.nanoTime();
+        store.upkeep(Retention.FOREVER, now);
+        steps.add(System.nanoTime() - upkept);
+      }
+    }
+    if (print && upkeep) {
+      steps.sort(Comparator.naturalOrder());
+      System.out.printf(
+          Locale.ROOT,
+          "steps of %.1f ms (median), %.1f (99 %%), %.1f (slowest)%n",
+          steps.get(steps.size() / 2) / 1e6,
+          steps.get(steps.size() * 99 / 100) / 1e6,
+          steps.getLast() / 1e6);
     }
     if (print) {
       batches.sort(Comparator.naturalOrder());
@@ -212,7 +235,7 @@ final class StoreRates {
     }
   }
 
-  private static void time(String what, long began) {
+  static void time(String what, long began) {
     System.out.printf(Locale.ROOT, "%s: %.1f ms%n", what, (System.nanoTime() - began) / 1e6);
   }
 }

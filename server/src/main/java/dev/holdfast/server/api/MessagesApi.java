@@ -212,7 +212,8 @@ final class MessagesApi {
     Json.time(out, "createdAt", Id.time(message.id()));
     Json.time(out, "deadline", base == null ? null : schedule.deadline(base));
     Json.time(out, "nextAttemptAt", nextAttemptAt(unfinished));
-    out.writeNullProperty("replayOf");
+    Long replayOf = message.replayOf();
+    Json.text(out, "replayOf", replayOf == null ? null : Id.text(Id.MESSAGE, replayOf));
   }
 
   /** Known for waiting messages only: a parked one's due time is its deadline. */

@@ -56,7 +56,13 @@ public final class Main implements Runnable {
     CommandLine line = new CommandLine(new Main());
     for (Object command :
         List.of(
-            new Serve(clock), new Listen(), new Check(), new PrintSettings(), new PrintVersion())) {
+            new Serve(clock),
+            new Listen(),
+            new Check(),
+            new Backup(),
+            new Restore(),
+            new PrintSettings(),
+            new PrintVersion())) {
       line.addSubcommand(command);
     }
     for (Object command : commands) {

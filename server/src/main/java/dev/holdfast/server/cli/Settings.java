@@ -7,6 +7,7 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -212,7 +213,16 @@ final class Settings {
           "retention",
           Kind.duration("1h", "3650d"),
           "30d",
-          "How long finished events are kept. Checked, but nothing is deleted yet.");
+          "How long an event is kept with its messages and attempts after the last message has"
+              + " finished. What is unfinished is never removed.");
+
+  static final Setting<Long> RETENTION_MAX_BYTES =
+      declare(
+          "retention.max-bytes",
+          Kind.largeBytes("16MB", "1048576GB"),
+          "0",
+          "How much room on disk the store may use before finished events go earlier than retention"
+              + " says, the oldest first; 0 for as much as they need.");
 
   static final Setting<List<String>> EGRESS_ALLOW =
       declare(
@@ -322,7 +332,8 @@ final class Settings {
         overload(),
         get(DELIVERY_TIMEOUT),
         get(EGRESS_ALLOW),
-        "Holdfast/" + version);
+        "Holdfast/" + version,
+        new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)));
   }
 
   private Limits limits(long heapBytes) {

@@ -6,6 +6,7 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.store.Retention;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
@@ -36,7 +37,8 @@ final class RealEngine implements AutoCloseable {
                 Limits.forHeap(256L << 20, 32),
                 Duration.ofSeconds(5),
                 List.of("127.0.0.0/8"),
-                "Holdfast/test"),
+                "Holdfast/test",
+                Retention.FOREVER),
             vertx,
             InstantSource.system(),
             failure -> {

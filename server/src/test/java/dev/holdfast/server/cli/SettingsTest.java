@@ -12,6 +12,7 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
 import java.io.IOException;
@@ -53,7 +54,8 @@ class SettingsTest {
                 new Overload(Quota.NONE, Map.of(), Duration.ofSeconds(10), 256L << 20),
                 Duration.ofSeconds(5),
                 List.of(),
-                "Holdfast/1.2.3"));
+                "Holdfast/1.2.3",
+                new Retention(Duration.ofDays(30), 0)));
     assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
     assertThat(set().get(Settings.SERVER_PORT)).isEqualTo(8080);
     assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
@@ -84,6 +86,8 @@ class SettingsTest {
             "quota.burst=3s",
             "quota.tenants=a-b:events-per-second=0, c:stored-bytes=20GB,c:events-per-second=7",
             "store.reserve=1GB",
+            "retention=7d",
+            "retention.max-bytes=20GB",
             "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1");
     assertThat(settings.options(GIGABYTE, "1"))
         .isEqualTo(
@@ -101,7 +105,8 @@ class SettingsTest {
                     GIGABYTE),
                 Duration.ofMillis(250),
                 List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"),
-                "Holdfast/1"));
+                "Holdfast/1",
+                new Retention(Duration.ofDays(7), 20L << 30)));
   }
 
   @ParameterizedTest

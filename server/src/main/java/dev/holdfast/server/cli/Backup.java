@@ -1,0 +1,75 @@
+package dev.holdfast.server.cli;
+
+import dev.holdfast.engine.store.StoreBackup;
+import dev.holdfast.engine.store.StoreRefused;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code holdfast backup}. */
+@Command(
+    name = "backup",
+    description = "Copies a store into one file, also while a server uses it.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  ./holdfast backup --data /var/lib/holdfast --to /backups/holdfast-monday.db",
+      "  ./holdfast restore --from /backups/holdfast-monday.db --data /var/lib/holdfast",
+      "",
+      "The copy is the state of one moment. It is read from end to end before it gets its name, so a",
+      "file of that name is complete. While it is made the server's log grows by what is written;",
+      "beyond 4 GB the backup is given up. It contains everything, also the digests of keys and the",
+      "data of events: keep it as safe as the store itself.",
+      "",
+      "Exit codes: 0 done, 1 failed and there is no such file, 2 wrong usage."
+    })
+final class Backup implements Callable<Integer> {
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "The directory of the store (default: ${DEFAULT-VALUE}).",
+      defaultValue = "holdfast-data")
+  private Path data = Path.of("holdfast-data");
+
+  @Option(
+      names = "--to",
+      paramLabel = "FILE",
+      description = "The file to be made. Its directory has to be there.",
+      required = true)
+  private Path target = Path.of("");
+
+  @Option(names = "--force", description = "Replace the file if it is there already.")
+  private boolean force;
+
+  Backup() {}
+
+  @Override
+  public Integer call() {
+    PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      StoreBackup.Copy copy;
+      try (ProgressBar bar = new ProgressBar(err)) {
+        copy = StoreBackup.backup(data, target, force, bar);
+      }
+      out.printf("%s has everything up to %s.%n", target, copy.upTo());
+      out.printf(
+          "  %s, %,d rows, each as it was written, %,d messages unfinished%n",
+          ProgressBar.size(copy.bytes()), copy.rows(), copy.unfinished());
+      return ExitCode.DONE;
+    } catch (StoreRefused e) {
+      err.println(e.getMessage());
+      return ExitCode.FAILED;
+    } finally {
+      out.flush();
+      err.flush();
+    }
+  }
+}

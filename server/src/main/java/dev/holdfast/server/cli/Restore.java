@@ -1,0 +1,75 @@
+package dev.holdfast.server.cli;
+
+import dev.holdfast.engine.store.StoreBackup;
+import dev.holdfast.engine.store.StoreRefused;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code holdfast restore}. */
+@Command(
+    name = "restore",
+    description = "Makes a store of a backup, in a directory that is empty or not there yet.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  ./holdfast restore --from /backups/holdfast-monday.db --data /var/lib/holdfast",
+      "  ./holdfast serve --data /var/lib/holdfast",
+      "",
+      "What happened after the backup is not in it. So messages that were unfinished then are sent",
+      "again, also those that were delivered since, with the same ids: receivers can tell. Events",
+      "that were accepted since are missing, and their senders have to send them again.",
+      "",
+      "Exit codes: 0 done, 1 failed and the directory is as it was, 2 wrong usage."
+    })
+final class Restore implements Callable<Integer> {
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--from",
+      paramLabel = "FILE",
+      description = "A file that ./holdfast backup has made. It stays as it is.",
+      required = true)
+  private Path backup = Path.of("");
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "The directory of the new store (default: ${DEFAULT-VALUE}).",
+      defaultValue = "holdfast-data")
+  private Path data = Path.of("holdfast-data");
+
+  Restore() {}
+
+  @Override
+  public Integer call() {
+    PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      StoreBackup.Copy copy;
+      try (ProgressBar bar = new ProgressBar(err)) {
+        copy = StoreBackup.restore(backup, data, bar);
+      }
+      out.printf("%s has everything up to %s.%n", data, copy.upTo());
+      out.printf(
+          "  %s, %,d rows, each as it was written%n", ProgressBar.size(copy.bytes()), copy.rows());
+      out.printf(
+          "  %,d messages were unfinished then. They are sent again when a server starts, also those"
+              + " that were%n  delivered since, with the same ids. Events accepted since are"
+              + " missing.%n",
+          copy.unfinished());
+      return ExitCode.DONE;
+    } catch (StoreRefused e) {
+      err.println(e.getMessage());
+      return ExitCode.FAILED;
+    } finally {
+      out.flush();
+      err.flush();
+    }
+  }
+}
