@@ -17,7 +17,8 @@ final class Cursor {
   enum List {
     SUBSCRIPTIONS('s'),
     ENDPOINTS('e'),
-    MESSAGES('m');
+    MESSAGES('m'),
+    KEYS('k');
 
     private final byte letter;
 

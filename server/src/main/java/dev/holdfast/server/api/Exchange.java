@@ -64,7 +64,7 @@ final class Exchange {
   private final boolean expectsBody;
 
   private @Nullable Route route;
-  private String tenant = "";
+  private Caller caller = Caller.NOBODY;
   private String variable = "";
   private Parameters parameters = Parameters.NONE;
 
@@ -90,11 +90,11 @@ final class Exchange {
     peer.exchange = this;
   }
 
-  void routed(Route found, String variableInPath, Parameters known, String tenantOfKey) {
+  void routed(Route found, String variableInPath, Parameters known, Caller knownCaller) {
     route = found;
     variable = variableInPath;
     parameters = known;
-    tenant = tenantOfKey;
+    caller = knownCaller;
   }
 
   HttpServerRequest request() {
@@ -102,7 +102,11 @@ final class Exchange {
   }
 
   String tenant() {
-    return tenant;
+    return caller.tenant();
+  }
+
+  Caller caller() {
+    return caller;
   }
 
   /** What stands in the path for {@code {id}}. */

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IFactory;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -24,6 +25,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
     footer = {
       "  ./holdfast serve                      a server on http://127.0.0.1:8080",
       "  ./holdfast listen                     a receiver that shows what arrives",
+      "  ./holdfast send --type order.paid     an event",
+      "  ./holdfast doctor                     whether this machine is fit for a server",
       "  ./holdfast serve --help               what a command can do",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong usage or settings."
@@ -53,10 +56,25 @@ public final class Main implements Runnable {
    * @param clock the time of day
    */
   public static CommandLine commandLine(List<?> commands, InstantSource clock) {
-    CommandLine line = new CommandLine(new Main());
+    return commandLine(commands, clock, Surroundings.real(clock));
+  }
+
+  static CommandLine commandLine(List<?> commands, InstantSource clock, Surroundings surroundings) {
+    CommandLine line = new CommandLine(new Main(), new Factory(surroundings));
     for (Object command :
         List.of(
-            new Serve(clock), new Listen(), new Check(), new PrintSettings(), new PrintVersion())) {
+            new Serve(clock),
+            new Listen(),
+            new Send(),
+            new Messages(),
+            new Endpoints(),
+            new Replay(),
+            new KeyCommand(),
+            new Doctor(surroundings),
+            new Check(),
+            new PrintSettings(),
+            new PrintVersion(),
+            new Completion())) {
       line.addSubcommand(command);
     }
     for (Object command : commands) {
@@ -65,7 +83,18 @@ public final class Main implements Runnable {
     line.setParameterExceptionHandler(Main::explain);
     line.setExecutionExceptionHandler(Main::report);
     allOf(line);
+    OptionText.install(line);
     return line;
+  }
+
+  /** Makes what picocli makes by itself, and gives commands the world around them. */
+  private record Factory(Surroundings surroundings) implements IFactory {
+    @Override
+    public <K> K create(Class<K> type) throws Exception {
+      return type == ClientOptions.class
+          ? type.cast(new ClientOptions(surroundings))
+          : CommandLine.defaultFactory().create(type);
+    }
   }
 
   /** What holds for every command, wherever it comes from. */
@@ -92,7 +121,7 @@ public final class Main implements Runnable {
   private static int explain(ParameterException problem, String[] arguments) {
     CommandLine line = problem.getCommandLine();
     PrintWriter err = line.getErr();
-    err.println(problem.getMessage());
+    err.println(said(problem));
     meant(problem).ifPresent(meant -> err.println("Did you mean " + meant + "?"));
     if (line.getParent() == null) {
       err.println();
@@ -102,6 +131,17 @@ public final class Main implements Runnable {
     }
     err.flush();
     return ExitCode.USAGE;
+  }
+
+  /** As a person would say it. */
+  private static String said(ParameterException problem) {
+    if (problem instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption()) {
+      String argument = "'" + Printable.text(unmatched.getUnmatched().getFirst(), 80) + "'";
+      return problem.getCommandLine().getSubcommands().isEmpty()
+          ? argument + " is one argument too many."
+          : "There is no command " + argument + ".";
+    }
+    return Printable.text(String.valueOf(problem.getMessage()), 1_000);
   }
 
   /** The command or option that was probably meant by one that there is not. */
