@@ -41,6 +41,11 @@ public final class Main implements Runnable {
     System.exit(commandLine(List.of()).execute(arguments));
   }
 
+  /** Which Holdfast this is, such as {@code 0.1.0}. */
+  public static String version() {
+    return Version.NUMBER;
+  }
+
   /**
    * The command line with further commands.
    *
@@ -74,7 +79,8 @@ public final class Main implements Runnable {
             new Check(),
             new PrintSettings(),
             new PrintVersion(),
-            new Completion())) {
+            new Completion(),
+            new WarmUp(clock))) {
       line.addSubcommand(command);
     }
     for (Object command : commands) {
