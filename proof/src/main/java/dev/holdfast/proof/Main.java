@@ -13,7 +13,7 @@ public final class Main {
 
   /** Runs the command line. */
   public static void main(String[] arguments) {
-    System.exit(dev.holdfast.server.cli.Main.commandLine(commands()).execute(arguments));
+    System.exit(dev.holdfast.server.cli.Main.run(commands(), arguments));
   }
 
   /** Commands besides the server's: objects that have picocli's {@code @Command}. */

@@ -190,7 +190,7 @@ final class ClientOptions {
   }
 
   Screen screen() {
-    return surroundings.screen();
+    return surroundings.screen().get();
   }
 
   Instant now() {

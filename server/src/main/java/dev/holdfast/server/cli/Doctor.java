@@ -92,7 +92,8 @@ final class Doctor implements Callable<Integer> {
     if (json) {
       out.println(json(findings, !problem));
     } else {
-      findings.forEach(finding -> print(finding, out));
+      Screen screen = surroundings.screen().get();
+      findings.forEach(finding -> print(finding, screen, out));
     }
     out.flush();
     return problem ? ExitCode.FAILED : ExitCode.DONE;
@@ -109,14 +110,14 @@ final class Doctor implements Callable<Integer> {
     return new Sources(config, surroundings.environment(), assignments, flags);
   }
 
-  private void print(Finding finding, PrintWriter out) {
+  private static void print(Finding finding, Screen screen, PrintWriter out) {
     String word = "%-11s".formatted(finding.level().word);
     String styled =
         switch (finding.level()) {
-          case OK -> surroundings.screen().styled(Ansi.Style.fg_green, word);
-          case UNCHECKED -> surroundings.screen().styled(Ansi.Style.faint, word);
-          case WARNING -> surroundings.screen().styled(Ansi.Style.fg_yellow, word);
-          case PROBLEM -> surroundings.screen().styled(Ansi.Style.fg_red, word);
+          case OK -> screen.styled(Ansi.Style.fg_green, word);
+          case UNCHECKED -> screen.styled(Ansi.Style.faint, word);
+          case WARNING -> screen.styled(Ansi.Style.fg_yellow, word);
+          case PROBLEM -> screen.styled(Ansi.Style.fg_red, word);
         };
     out.printf(
         Locale.ROOT, "%s  %-10s  %s%n", styled, finding.check(), Printable.text(finding.what()));

@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import java.io.PrintWriter;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,7 +39,33 @@ public final class Main implements Runnable {
 
   /** Runs the command line. */
   public static void main(String[] arguments) {
-    System.exit(commandLine(List.of()).execute(arguments));
+    System.exit(run(List.of(), arguments));
+  }
+
+  /**
+   * Runs the command line with further commands.
+   *
+   * <p>The command that is asked for is the only one that picocli is told about, if it is plain
+   * which one that is: to look at all of them takes a good part of a server's start.
+   *
+   * @param commands objects that have picocli's {@link Command}
+   * @return what the process is to end with
+   */
+  public static int run(List<?> commands, String[] arguments) {
+    InstantSource clock = InstantSource.system();
+    Surroundings surroundings = Surroundings.real(clock);
+    List<Object> all = all(commands, clock, surroundings);
+    List<Object> asked =
+        arguments.length == 0
+            ? List.of()
+            : all.stream().filter(command -> isNamed(command, arguments[0])).toList();
+    return commandLine(asked.isEmpty() ? all : asked, surroundings).execute(arguments);
+  }
+
+  /** Completion is about all commands, so asking for it makes it plain that all are needed. */
+  private static boolean isNamed(Object command, String name) {
+    Command annotation = command.getClass().getAnnotation(Command.class);
+    return annotation != null && annotation.name().equals(name) && !(command instanceof Completion);
   }
 
   /** Which Holdfast this is, such as {@code 0.1.0}. */
@@ -65,27 +92,34 @@ public final class Main implements Runnable {
   }
 
   static CommandLine commandLine(List<?> commands, InstantSource clock, Surroundings surroundings) {
+    return commandLine(all(commands, clock, surroundings), surroundings);
+  }
+
+  private static List<Object> all(
+      List<?> commands, InstantSource clock, Surroundings surroundings) {
+    List<Object> all =
+        new ArrayList<>(
+            List.of(
+                new Serve(clock),
+                new Listen(),
+                new Send(),
+                new Messages(),
+                new Endpoints(),
+                new Replay(),
+                new KeyCommand(),
+                new Doctor(surroundings),
+                new Check(),
+                new PrintSettings(),
+                new PrintVersion(),
+                new Completion(),
+                new WarmUp(clock)));
+    all.addAll(commands);
+    return all;
+  }
+
+  private static CommandLine commandLine(List<Object> commands, Surroundings surroundings) {
     CommandLine line = new CommandLine(new Main(), new Factory(surroundings));
-    for (Object command :
-        List.of(
-            new Serve(clock),
-            new Listen(),
-            new Send(),
-            new Messages(),
-            new Endpoints(),
-            new Replay(),
-            new KeyCommand(),
-            new Doctor(surroundings),
-            new Check(),
-            new PrintSettings(),
-            new PrintVersion(),
-            new Completion(),
-            new WarmUp(clock))) {
-      line.addSubcommand(command);
-    }
-    for (Object command : commands) {
-      line.addSubcommand(command);
-    }
+    commands.forEach(line::addSubcommand);
     line.setParameterExceptionHandler(Main::explain);
     line.setExecutionExceptionHandler(Main::report);
     allOf(line);

@@ -10,13 +10,14 @@ import java.util.function.Supplier;
  *
  * @param environment the variables of the process
  * @param in standard input
+ * @param screen what output goes to
  * @param patience made when a command begins something that takes time
  */
 record Surroundings(
     Map<String, String> environment,
     InstantSource clock,
     InputStream in,
-    Screen screen,
+    Supplier<Screen> screen,
     Supplier<Patience> patience) {
 
   static Surroundings real(InstantSource clock) {
@@ -24,7 +25,7 @@ record Surroundings(
         System.getenv(),
         clock,
         System.in,
-        Screen.of(System.getenv()),
+        () -> Screen.of(System.getenv()),
         () -> {
           StopSignal stop = StopSignal.install();
           return stop::askedWithin;

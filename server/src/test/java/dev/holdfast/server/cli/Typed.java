@@ -53,7 +53,7 @@ final class Typed {
     StringWriter toErr = new StringWriter();
     Surroundings surroundings =
         new Surroundings(
-            environment, clock, new ByteArrayInputStream(input), screen, () -> this::wait);
+            environment, clock, new ByteArrayInputStream(input), () -> screen, () -> this::wait);
     CommandLine line = Main.commandLine(List.of(), clock, surroundings);
     line.setOut(new PrintWriter(toOut, true));
     line.setErr(new PrintWriter(toErr, true));
