@@ -73,8 +73,11 @@ final class Screen {
     return width.get();
   }
 
-  /** Not by picocli's markup, which text from outside could contain. */
+  /**
+   * Not by picocli's markup, which text from outside could contain; and not by its way to end a
+   * style, since what it takes for the end of bold underlines on many terminals.
+   */
   String styled(Ansi.Style style, String text) {
-    return colours ? style.on() + text + style.off() : text;
+    return colours ? style.on() + text + Ansi.Style.reset.on() : text;
   }
 }

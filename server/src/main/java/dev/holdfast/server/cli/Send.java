@@ -93,7 +93,7 @@ final class Send implements Callable<Integer> {
     check(options);
     return options.run(
         api -> {
-          Sender sender = new Sender(api, options, options.surroundings().patience().get(), wait);
+          Sender sender = new Sender(api, options, options.surroundings().patience(), wait);
           if (file == null) {
             sender.one(event(options));
           } else {

@@ -11,6 +11,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Sends events, waits where the server asks for it, and says how far it came. */
 final class Sender {
@@ -22,14 +24,18 @@ final class Sender {
 
   private final ApiClient api;
   private final ClientOptions client;
-  private final Patience patience;
+  private final Supplier<Patience> patience;
   private final Duration mostWait;
   private final ProgressBar progress;
 
+  private @Nullable Patience waiting;
   private long accepted;
   private long messages;
 
-  Sender(ApiClient api, ClientOptions client, Patience patience, Duration mostWait) {
+  /**
+   * @param patience made when there is something to wait for: until then Ctrl-C ends the process
+   */
+  Sender(ApiClient api, ClientOptions client, Supplier<Patience> patience, Duration mostWait) {
     this.api = api;
     this.client = client;
     this.patience = patience;
@@ -76,11 +82,17 @@ final class Sender {
           send(batch);
           batch = new Batch();
           show(size < 0 ? -1 : (double) lines.bytes() / size, start);
+          if (isAskedToEndWithin(Duration.ZERO)) {
+            throw new CommandFailed(
+                "Ended as asked.%s Go on with --from-line %d."
+                    .formatted(acceptedSoFar(), line.number()));
+          }
         }
         batch.add(line);
       }
       if (!batch.lines.isEmpty()) {
         send(batch);
+        show(size < 0 ? -1 : 1, start);
       }
     } catch (IOException e) {
       throw new CommandFailed(
@@ -218,11 +230,18 @@ final class Sender {
         return answer;
       }
       progress.show(-1, "The server asks to wait " + pause.toSeconds() + " s …");
-      if (patience.askedToEndWithin(pause)) {
+      if (isAskedToEndWithin(pause)) {
         progress.end();
         throw new CommandFailed("Ended while waiting for the server." + acceptedSoFar());
       }
     }
+  }
+
+  private boolean isAskedToEndWithin(Duration pause) {
+    if (waiting == null) {
+      waiting = patience.get();
+    }
+    return waiting.askedToEndWithin(pause);
   }
 
   private void show(double share, Instant start) {

@@ -74,6 +74,17 @@ class FakedServerTest {
   }
 
   @Test
+  void a_file_that_is_sent_can_be_broken_off_and_gone_on_with() {
+    api.on(BATCH, 202, "{\"events\":[{\"id\":\"a\",\"messages\":1}]}");
+    typed.waitsUntilAsked = 2;
+    typed.input("{\"type\":\"t\",\"data\":1}\n".repeat(5));
+    assertThat(typed.run("send", "--file", "-", "--batch", "1")).isEqualTo(1);
+    assertThat(typed.err)
+        .contains("Ended as asked. 2 events were accepted before. Go on with --from-line 3.");
+    assertThat(api.asked).hasSize(2);
+  }
+
+  @Test
   void a_connection_that_breaks_in_a_batch_is_told_with_where_to_go_on(@TempDir Path directory)
       throws Exception {
     Path file =

@@ -46,7 +46,7 @@ class TableTest {
     Table table = new Table(Column.text("A"), Column.text("B"));
     table.row(Cell.of("on", Ansi.Style.fg_green), Cell.of("x"));
     assertThat(printed(table, new Screen(true, true, () -> 80)))
-        .contains(Ansi.Style.fg_green.on() + "on" + Ansi.Style.fg_green.off() + "  x");
+        .contains(Ansi.Style.fg_green.on() + "on" + Ansi.Style.reset.on() + "  x");
     assertThat(printed(table, new Screen(true, false, () -> 80))).contains("on  x");
   }
 
