@@ -1,7 +1,7 @@
 package dev.holdfast.proof;
 
 import dev.holdfast.proof.bench.Bench;
-import dev.holdfast.proof.packaging.Package;
+import dev.holdfast.proof.packaging.PackageJar;
 import dev.holdfast.proof.simulation.Simulate;
 import dev.holdfast.proof.torture.Torture;
 import java.util.List;
@@ -18,6 +18,6 @@ public final class Main {
 
   /** Commands besides the server's: objects that have picocli's {@code @Command}. */
   private static List<Object> commands() {
-    return List.of(new Bench(), new Simulate(), new Torture(), new Package());
+    return List.of(new Bench(), new Simulate(), new Torture(), new PackageJar());
   }
 }

@@ -1,4 +1,4 @@
-/** Makes what Holdfast is installed from: {@link dev.holdfast.proof.packaging.Package}. */
+/** Makes what Holdfast is installed from: {@link dev.holdfast.proof.packaging.PackageJar}. */
 @NullMarked
 package dev.holdfast.proof.packaging;
 

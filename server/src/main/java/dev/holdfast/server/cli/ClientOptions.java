@@ -28,7 +28,6 @@ final class ClientOptions {
   /** How the help of such a command ends. */
   static final String EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage.";
 
-  private static final String DEFAULT_SERVER = "http://127.0.0.1:8080";
   private static final int MOST_KEY_FILE_BYTES = 4_096;
 
   private final Surroundings surroundings;
@@ -39,7 +38,7 @@ final class ClientOptions {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      description = "The server to ask (HOLDFAST_SERVER, default " + DEFAULT_SERVER + ").")
+      description = "The server to ask (HOLDFAST_SERVER, default http://127.0.0.1:8080).")
   private @Nullable String server;
 
   @Option(
@@ -96,7 +95,7 @@ final class ClientOptions {
 
   URI server() {
     String variable = environment().getOrDefault(SERVER_VARIABLE, "");
-    String text = server != null ? server : variable.isBlank() ? DEFAULT_SERVER : variable;
+    String text = server != null ? server : variable.isBlank() ? usualServer() : variable;
     String origin = server == null ? SERVER_VARIABLE : "--server";
     try {
       URI uri = new URI(text.strip().replaceFirst("/+$", ""));
@@ -113,6 +112,12 @@ final class ClientOptions {
     throw usage(
         "%s: '%s' is not the address of a server; it looks like http://127.0.0.1:8080."
             .formatted(origin, text));
+  }
+
+  /** On this machine, with the port that a server with the same environment would listen on. */
+  private String usualServer() {
+    String port = environment().getOrDefault(Settings.SERVER_PORT.variable(), "").strip();
+    return "http://127.0.0.1:" + (port.isEmpty() ? Settings.SERVER_PORT.defaultText() : port);
   }
 
   /** Whether somebody said which server to ask. */

@@ -68,7 +68,9 @@ final class KeyCommand implements Runnable {
     @Option(
         names = "--data",
         paramLabel = "DIR",
-        description = "Open the store in this directory instead of asking a server.")
+        description =
+            "Open the store in this directory instead of asking a server. Without it holdfast-data"
+                + " is opened when no server answers and none was named.")
     private @Nullable Path data;
   }
 
@@ -283,6 +285,7 @@ final class KeyCommand implements Runnable {
         if (client.namesServer() || !StoreCheck.isThere(usual)) {
           throw e;
         }
+        client.err().println("No server answers, so the store in " + usual + " is opened.");
         open(
             client,
             usual,

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -33,6 +35,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "Exit codes: 0 done, 1 failed, 2 wrong usage or settings."
     })
 public final class Main implements Runnable {
+  /** How picocli says that a word is none of those that an option takes. */
+  private static final Pattern NO_CHOICE =
+      Pattern.compile("expected one of \\[(.*)] \\(case-(?:in)?sensitive\\) but was '(.*)'");
+
   @Spec private @Nullable CommandSpec spec;
 
   private Main() {}
@@ -173,15 +179,20 @@ public final class Main implements Runnable {
     return ExitCode.USAGE;
   }
 
-  /** As a person would say it. */
+  /** As a person would say it. Of what is not known only the first word: the rest may be secret. */
   private static String said(ParameterException problem) {
-    if (problem instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption()) {
+    if (problem instanceof UnmatchedArgumentException unmatched) {
       String argument = "'" + Printable.text(unmatched.getUnmatched().getFirst(), 80) + "'";
+      if (unmatched.isUnknownOption()) {
+        return "There is no option " + argument.replaceFirst("=.*", "'") + ".";
+      }
       return problem.getCommandLine().getSubcommands().isEmpty()
           ? argument + " is one argument too many."
           : "There is no command " + argument + ".";
     }
-    return Printable.text(String.valueOf(problem.getMessage()), 1_000);
+    return Printable.text(
+        NO_CHOICE.matcher(String.valueOf(problem.getMessage())).replaceFirst("'$2' is none of $1"),
+        1_000);
   }
 
   /** The command or option that was probably meant by one that there is not. */
@@ -191,9 +202,12 @@ public final class Main implements Runnable {
     }
     CommandLine line = problem.getCommandLine();
     String argument = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
-    return argument.startsWith("-")
-        ? NearMiss.among(line.getCommandSpec().optionsMap().keySet(), argument)
-        : NearMiss.among(line.getSubcommands().keySet(), argument);
+    if (!argument.startsWith("-")) {
+      return NearMiss.among(line.getSubcommands().keySet(), argument);
+    }
+    Set<String> options = line.getCommandSpec().optionsMap().keySet();
+    return NearMiss.among(options, argument)
+        .or(() -> options.stream().filter(option -> option.startsWith(argument)).findFirst());
   }
 
   /** Only for what nobody foresaw: commands tell about everything else themselves. */

@@ -173,6 +173,22 @@ class KeyCommandTest {
   }
 
   @Test
+  void nobody_has_to_name_anything_where_the_usual_places_are_right() throws Exception {
+    new RunningServer(data).close();
+    typed.environment.put("HOLDFAST_DATA", data.toString());
+    typed.environment.put("HOLDFAST_SERVER_PORT", "1");
+    assertThat(typed.run("key", "list")).isZero();
+    assertThat(typed.err).contains("No server answers, so the store in " + data);
+    try (RunningServer server = new RunningServer(data)) {
+      assertThat(typed.run("key", "list")).isEqualTo(1);
+      assertThat(typed.err).contains("A running server has the store", "None answers", "--server");
+      typed.environment.put("HOLDFAST_SERVER_PORT", "" + server.port());
+      typed.environment.put("HOLDFAST_KEY", RunningServer.KEY);
+      assertThat(typed.run("key", "list")).isZero();
+    }
+  }
+
+  @Test
   void a_store_that_a_server_has_is_left_alone() throws Exception {
     try (RunningServer _ = new RunningServer(data)) {
       assertThat(create("--role", "viewer")).isEqualTo(1);

@@ -114,6 +114,25 @@ class MainTest {
   }
 
   @Test
+  void a_key_on_the_command_line_is_refused_and_not_repeated() {
+    for (String[] arguments :
+        List.of(
+            new String[] {"send", "--type", "t", "--key", "hf_secret"},
+            new String[] {"send", "--type", "t", "--key=hf_secret"})) {
+      assertThat(run(arguments)).isEqualTo(2);
+      assertThat(err.toString())
+          .contains("There is no option '--key'.", "Did you mean --key-file?")
+          .doesNotContain("hf_secret");
+    }
+  }
+
+  @Test
+  void a_word_that_is_no_choice_is_told_with_those_that_are() {
+    assertThat(run("endpoints", "--state", "broken")).isEqualTo(2);
+    assertThat(err.toString()).contains("'broken' is none of enabled, disabled, frozen");
+  }
+
+  @Test
   void an_argument_too_many_is_told() {
     assertThat(run("version", "now")).isEqualTo(2);
     assertThat(err.toString()).contains("'now' is one argument too many.");

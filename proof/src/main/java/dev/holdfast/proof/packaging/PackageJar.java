@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
       "",
       "docs/install.md says how to install it. Exit codes: 0 done, 1 failed, 2 wrong usage."
     })
-public final class Package implements Callable<Integer> {
+public final class PackageJar implements Callable<Integer> {
   @Spec private @Nullable CommandSpec spec;
 
   @Option(
@@ -46,7 +46,7 @@ public final class Package implements Callable<Integer> {
   private Path output = Path.of(".");
 
   /** Made by the program's main class. */
-  public Package() {}
+  public PackageJar() {}
 
   @Override
   public Integer call() throws URISyntaxException {
@@ -73,7 +73,7 @@ public final class Package implements Callable<Integer> {
         libraries.add(path.toAbsolutePath().normalize());
       }
     }
-    libraries.remove(home(Package.class));
+    libraries.remove(home(PackageJar.class));
     libraries.remove(home(Histogram.class));
     return libraries;
   }
