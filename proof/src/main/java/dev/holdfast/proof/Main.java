@@ -1,6 +1,7 @@
 package dev.holdfast.proof;
 
 import dev.holdfast.proof.bench.Bench;
+import dev.holdfast.proof.packaging.PackageJar;
 import dev.holdfast.proof.simulation.Simulate;
 import dev.holdfast.proof.torture.Torture;
 import java.util.List;
@@ -12,11 +13,11 @@ public final class Main {
 
   /** Runs the command line. */
   public static void main(String[] arguments) {
-    System.exit(dev.holdfast.server.cli.Main.commandLine(commands()).execute(arguments));
+    System.exit(dev.holdfast.server.cli.Main.run(commands(), arguments));
   }
 
   /** Commands besides the server's: objects that have picocli's {@code @Command}. */
   private static List<Object> commands() {
-    return List.of(new Bench(), new Simulate(), new Torture());
+    return List.of(new Bench(), new Simulate(), new Torture(), new PackageJar());
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey.Role;
 import java.nio.ByteBuffer;
@@ -39,25 +40,39 @@ public final class ApiKeys {
   /**
    * Keeps a new key; when it returns, the key is on disk.
    *
+   * <p>Its number comes from the time: that of a key which was forgotten is not given again.
+   *
    * @param tenant the tenant that the key belongs to; absent for a key for all tenants
    */
-  public void put(String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
+  public ApiKey put(
+      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
       throws StoreException {
     if (sha256.length != HASH_BYTES) {
       throw new IllegalArgumentException("not a SHA-256: " + sha256.length + " bytes");
     }
     writer.execute(
         "keeping a key",
-        "INSERT INTO api_keys (name, role, tenant, hash, created_at, sum)"
-            + " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum)"
+            + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ? FROM api_keys",
         statement -> {
-          statement.setString(1, name);
-          statement.setString(2, role.name());
-          statement.setString(3, tenant);
-          statement.setBytes(4, sha256);
-          statement.setLong(5, Rows.micros(createdAt));
-          statement.setLong(6, sum(new ApiKey(0, name, role, tenant, createdAt), sha256));
+          statement.setLong(1, Id.floor(createdAt));
+          statement.setString(2, name);
+          statement.setString(3, role.name());
+          statement.setString(4, tenant);
+          statement.setBytes(5, sha256);
+          statement.setLong(6, Rows.micros(createdAt));
+          statement.setLong(7, sum(new ApiKey(0, name, role, tenant, createdAt), sha256));
         });
+    return find(sha256)
+        .orElseThrow(() -> new IllegalStateException("a key that was kept is not there"));
+  }
+
+  /** Forgets a key; when it returns, that is on disk. Can be repeated. */
+  public void delete(long id) throws StoreException {
+    writer.execute(
+        "forgetting a key",
+        "DELETE FROM api_keys WHERE id = ?",
+        statement -> statement.setLong(1, id));
   }
 
   /** Every key, by its SHA-256. */

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -61,6 +62,28 @@ public final class StoreCheck {
     StoreCheck check = new StoreCheck(connection);
     check.all();
     return new Result(check.rows, List.copyOf(check.problems));
+  }
+
+  /**
+   * Looks at what a server looks at before it starts, which takes seconds at most.
+   *
+   * @return how many bytes the store has on disk
+   */
+  public static long glance(Path directory) throws StoreRefused {
+    Path path = StoreFile.path(directory);
+    if (!Files.exists(path)) {
+      throw new StoreRefused("There is no store in " + directory + ". Name another directory.");
+    }
+    try (StoreFile file = StoreFile.open(directory)) {
+      return Files.size(file.path());
+    } catch (IOException e) {
+      throw new StoreRefused("The store in " + directory + " cannot be read: " + e, e);
+    }
+  }
+
+  /** Whether there is a store in a directory, in whatever state. */
+  public static boolean isThere(Path directory) {
+    return Files.exists(StoreFile.path(directory));
   }
 
   private interface Row {

@@ -149,7 +149,7 @@ final class StoreFile implements AutoCloseable {
       }
     }
     if (lock == null) {
-      throw new StoreRefused(
+      throw StoreRefused.inUse(
           "The data directory "
               + lockFile.getParent()
               + " is in use by another running Holdfast. Stop that one first, or name another"

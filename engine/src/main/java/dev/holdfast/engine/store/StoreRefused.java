@@ -7,12 +7,27 @@ import org.jspecify.annotations.Nullable;
  * what to do.
  */
 public final class StoreRefused extends Exception {
+  private final boolean inUse;
 
   StoreRefused(String message) {
     this(message, null);
   }
 
   StoreRefused(String message, @Nullable Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private StoreRefused(String message, @Nullable Throwable cause, boolean inUse) {
     super(message, cause);
+    this.inUse = inUse;
+  }
+
+  static StoreRefused inUse(String message) {
+    return new StoreRefused(message, null, true);
+  }
+
+  /** Whether nothing is wrong but that a running server has the directory. */
+  public boolean isInUse() {
+    return inUse;
   }
 }

@@ -86,7 +86,7 @@ final class DamageTest {
 
   @Test
   void no_bit_of_the_file_flips_unnoticed() throws Exception {
-    flip(pristine, "holdfast.db", 10);
+    flip(pristine, "holdfast.db", 5);
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -475,13 +476,34 @@ final class SqliteStoreTest extends StoreContract {
     try (SqliteStore store = openOwn()) {
       assertThat(store.apiKeys().isEmpty()).isFalse();
       assertThat(store.apiKeys().find(hash))
-          .contains(new ApiKey(1, "first", Role.ADMIN, null, NOW));
+          .contains(new ApiKey(Id.floor(NOW), "first", Role.ADMIN, null, NOW));
       assertThat(store.apiKeys().find(new byte[32]).orElseThrow().tenant()).isEqualTo("acme");
       hash[5] = 8;
       assertThat(store.apiKeys().find(hash)).isEmpty();
       assertThatThrownBy(() -> store.apiKeys().put("x", Role.ADMIN, null, new byte[32], NOW))
           .isInstanceOf(StoreException.class);
     }
+  }
+
+  @Test
+  void a_key_that_was_deleted_is_gone_and_its_number_with_it() throws Exception {
+    byte[] hash = new byte[32];
+    try (SqliteStore store = openOwn()) {
+      ApiKey first = store.apiKeys().put("first", Role.ADMIN, null, hash, NOW);
+      store.apiKeys().delete(first.id());
+      store.apiKeys().delete(first.id());
+      assertThat(store.apiKeys().isEmpty()).isTrue();
+      ApiKey second = store.apiKeys().put("second", Role.ADMIN, null, hash, NOW.plusMillis(1));
+      assertThat(second.id()).isGreaterThan(first.id());
+      ApiKey third = store.apiKeys().put("third", Role.ADMIN, null, hashOf(1), NOW);
+      assertThat(third.id()).isGreaterThan(second.id());
+    }
+  }
+
+  private static byte[] hashOf(int number) {
+    byte[] hash = new byte[32];
+    hash[0] = (byte) number;
+    return hash;
   }
 
   @Test

@@ -31,8 +31,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -192,8 +192,7 @@ final class UpkeepTest {
     Upkept.Removed removed = upkeep(RETENTION, end);
     assertThat(isThere(old)).isFalse();
     assertThat(removed)
-        .isEqualTo(
-            new Upkept.Removed(1, 2, 2, Map.of(TENANT, new Stored(1, old.event().size()))));
+        .isEqualTo(new Upkept.Removed(1, 2, 2, Map.of(TENANT, new Stored(1, old.event().size()))));
     assertThat(isThere(newest)).as("ids go on above the newest").isTrue();
     assertThat(store.messages(query(Set.of(), null, null)).items()).isEmpty();
     AcceptedEvent again = sample.pending(sample.event(TENANT, "mine", "{\"other\":1}"), E1);

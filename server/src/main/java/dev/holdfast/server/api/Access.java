@@ -11,7 +11,9 @@ enum Access {
   ANY_KEY,
   PUBLISH,
   LOOK,
-  MANAGE;
+  MANAGE,
+  /** Decides who may do what. */
+  ADMINISTER;
 
   boolean allows(Role role) {
     return switch (this) {
@@ -19,6 +21,7 @@ enum Access {
       case PUBLISH -> role == Role.ADMIN || role == Role.PUBLISHER;
       case LOOK -> role != Role.PUBLISHER;
       case MANAGE -> role == Role.ADMIN || role == Role.OPERATOR;
+      case ADMINISTER -> role == Role.ADMIN;
     };
   }
 

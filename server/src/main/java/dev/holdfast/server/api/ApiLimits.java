@@ -33,6 +33,14 @@ public record ApiLimits(
   static final int SUBSCRIPTION_BYTES = 64 << 10;
   static final int REPLAY_BYTES = 16 << 10;
 
+  static final int KEY_REQUEST_BYTES = 4 << 10;
+
+  /** Keys that are stored at once. All of them are held in memory. */
+  static final int KEYS = 10_000;
+
+  /** The characters of a key's name. */
+  public static final int KEY_NAME_CHARS = 100;
+
   /** For calls that need no body: room for an empty JSON object and some white space. */
   static final int ACTION_BYTES = 1 << 10;
 

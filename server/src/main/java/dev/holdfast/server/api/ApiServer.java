@@ -51,7 +51,7 @@ public final class ApiServer {
       ApiLimits limits,
       RetrySchedule schedule,
       EndpointUrls urls,
-      Authenticator authenticator,
+      Keyring keyring,
       PrometheusMeterRegistry metrics) {}
 
   private ApiServer(
@@ -108,14 +108,12 @@ public final class ApiServer {
     routes.addAll(new EndpointsApi(engine).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
+    routes.addAll(new KeysApi(engine, options.keyring()).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     routes.addAll(new OpenApi().routes());
     Intake intake =
         new Intake(
-            new Router(routes),
-            new Authentication(options.authenticator()),
-            connections,
-            stopping::get);
+            new Router(routes), new Authentication(options.keyring()), connections, stopping::get);
     HttpServer server =
         vertx
             .createHttpServer(httpOptions(options))

@@ -30,8 +30,8 @@ final class Authentication {
     }
   }
 
-  /** The tenant that the request is for, if its key allows the access. */
-  String tenant(HttpServerRequest request, Access access) {
+  /** Who sends the request, if the key allows the access. */
+  Caller caller(HttpServerRequest request, Access access) {
     Principal principal = principal(request.headers().get(HttpHeaders.AUTHORIZATION));
     if (!access.allows(principal.role())) {
       throw Refusal.of(
@@ -42,7 +42,7 @@ final class Authentication {
               + access.roles()
               + ".");
     }
-    return tenant(principal, request.headers().get(TENANT_HEADER));
+    return caller(principal, request.headers().get(TENANT_HEADER));
   }
 
   private Principal principal(@Nullable String header) {
@@ -59,37 +59,19 @@ final class Authentication {
         Kind.UNAUTHENTICATED, "Send the header \"Authorization: Bearer <key>\" with a valid key.");
   }
 
-  private static String tenant(Principal principal, @Nullable String named) {
+  private static Caller caller(Principal principal, @Nullable String named) {
     String own = principal.tenant();
     if (named == null) {
-      return own == null ? DEFAULT_TENANT : own;
+      return new Caller(own == null ? DEFAULT_TENANT : own, own);
     }
-    if (!isTenantName(named)) {
-      throw Refusal.of(
-          Kind.INVALID_PARAMETER,
-          "Holdfast-Tenant",
-          "A tenant's name has 1 to "
-              + ApiLimits.TENANT_CHARS
-              + " characters out of a-z, 0-9, \"_\" and \"-\".");
+    if (!TenantName.isValid(named)) {
+      throw Refusal.of(Kind.INVALID_PARAMETER, "Holdfast-Tenant", TenantName.RULE);
     }
     if (own != null && !own.equals(named)) {
       throw Refusal.of(
           Kind.NOT_ALLOWED,
           "The key belongs to another tenant. Leave the header Holdfast-Tenant out.");
     }
-    return named;
-  }
-
-  private static boolean isTenantName(String name) {
-    if (name.isEmpty() || name.length() > ApiLimits.TENANT_CHARS) {
-      return false;
-    }
-    for (int i = 0; i < name.length(); i++) {
-      char c = name.charAt(i);
-      if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-') {
-        return false;
-      }
-    }
-    return true;
+    return new Caller(named, named);
   }
 }

@@ -18,7 +18,8 @@ final class Cursor {
     SUBSCRIPTIONS('s'),
     ENDPOINTS('e'),
     MESSAGES('m'),
-    REPLAYS('r');
+    REPLAYS('r'),
+    KEYS('k');
 
     private final byte letter;
 

@@ -65,7 +65,7 @@ final class Exchange {
   private final boolean expectsBody;
 
   private @Nullable Route route;
-  private String tenant = "";
+  private Caller caller = Caller.NOBODY;
   private String variable = "";
   private Parameters parameters = Parameters.NONE;
 
@@ -91,11 +91,11 @@ final class Exchange {
     peer.exchange = this;
   }
 
-  void routed(Route found, String variableInPath, Parameters known, String tenantOfKey) {
+  void routed(Route found, String variableInPath, Parameters known, Caller knownCaller) {
     route = found;
     variable = variableInPath;
     parameters = known;
-    tenant = tenantOfKey;
+    caller = knownCaller;
   }
 
   HttpServerRequest request() {
@@ -103,7 +103,11 @@ final class Exchange {
   }
 
   String tenant() {
-    return tenant;
+    return caller.tenant();
+  }
+
+  Caller caller() {
+    return caller;
   }
 
   /** What stands in the path for {@code {id}}. */
@@ -190,7 +194,7 @@ final class Exchange {
   }
 
   private boolean hold(long bytes) {
-    if (connections.hold(tenant, bytes)) {
+    if (connections.hold(tenant(), bytes)) {
       heldBytes += bytes;
       return true;
     }
@@ -263,7 +267,7 @@ final class Exchange {
   }
 
   private void letGo() {
-    connections.release(tenant, heldBytes);
+    connections.release(tenant(), heldBytes);
     heldBytes = 0;
     onlyChunk = null;
     body = NO_BODY;

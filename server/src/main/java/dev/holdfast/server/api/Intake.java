@@ -97,15 +97,15 @@ final class Intake {
     if (route == null) {
       throw new Refusal(Problem.methodNotAllowed(match.resource().allow));
     }
-    String tenant = "";
+    Caller caller = Caller.NOBODY;
     if (route.access() != Access.OPEN) {
       if (stopping.getAsBoolean()) {
         throw new Refusal(Problem.STOPPING);
       }
-      tenant = authentication.tenant(request, route.access());
+      caller = authentication.caller(request, route.access());
     }
     exchange.routed(
-        route, match.variable(), Parameters.of(request.query(), route.parameters()), tenant);
+        route, match.variable(), Parameters.of(request.query(), route.parameters()), caller);
     return route;
   }
 

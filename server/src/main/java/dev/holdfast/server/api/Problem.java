@@ -45,6 +45,7 @@ record Problem(
     METHOD_NOT_ALLOWED(405, "method-not-allowed", "The path does not know this method"),
     TOO_SLOW(408, "too-slow", "The request did not arrive in time"),
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
+    LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
     TOO_LARGE(413, "too-large", "The request is too large"),
     BATCH_OVER_QUOTA(413, "batch-over-quota", "The batch is larger than the quota ever allows"),

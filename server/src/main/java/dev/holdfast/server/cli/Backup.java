@@ -56,13 +56,13 @@ final class Backup implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     try {
       StoreBackup.Copy copy;
-      try (ProgressBar bar = new ProgressBar(err)) {
+      try (CopyProgress bar = new CopyProgress(err)) {
         copy = StoreBackup.backup(data, target, force, bar);
       }
       out.printf("%s has everything up to %s.%n", target, copy.upTo());
       out.printf(
           "  %s, %,d rows, each as it was written, %,d messages unfinished%n",
-          ProgressBar.size(copy.bytes()), copy.rows(), copy.unfinished());
+          CopyProgress.size(copy.bytes()), copy.rows(), copy.unfinished());
       return ExitCode.DONE;
     } catch (StoreRefused e) {
       err.println(e.getMessage());

@@ -3,56 +3,71 @@ package dev.holdfast.server.cli;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey;
 import dev.holdfast.engine.store.ApiKeys;
-import dev.holdfast.server.api.Authenticator;
+import dev.holdfast.server.api.Keyring;
 import dev.holdfast.server.api.Principal;
 import java.io.PrintWriter;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
-import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** The keys that open a running server, in memory. Only hashes of them are known. */
-final class Keys implements Authenticator {
-  private final Map<ByteBuffer, Principal> principals = new HashMap<>();
-  private final String source;
+/**
+ * The keys of a store, in memory. Only hashes of them are known.
+ *
+ * <p>Any thread may ask whose a key is; changes are made one after the other, each on disk before
+ * it counts.
+ */
+final class Keys implements Keyring {
+  private final ApiKeys stored;
+  private final InstantSource clock;
+  private final SecureRandom random = new SecureRandom();
 
-  private Keys(String source) {
-    this.source = source;
+  /** Never changed, only replaced: it is read for every request. */
+  private volatile Map<ByteBuffer, Known> known = Map.of();
+
+  /** The key that is set, if one is: not stored, for all tenants, for as long as it is set. */
+  private @Nullable ByteBuffer fixed;
+
+  private String source = "the one printed at the first start";
+
+  private record Known(Key key, Principal principal) {}
+
+  private Keys(ApiKeys stored, InstantSource clock) {
+    this.stored = stored;
+    this.clock = clock;
   }
 
-  /**
-   * Reads the keys of a store, and makes the first one when there is none and none is set. A key
-   * that is set is not stored: it opens all tenants for as long as it is set.
-   */
-  static Keys open(Settings settings, ApiKeys stored, Instant now, PrintWriter out)
-      throws StoreException {
-    Keys keys = new Keys(source(settings, stored, now, out));
-    stored.all().forEach((hash, key) -> keys.principals.put(hash, principal(key)));
-    settings
-        .get(Settings.ADMIN_KEY)
-        .ifPresent(
-            key ->
-                keys.principals.put(
-                    ByteBuffer.wrap(NewKey.sha256(key)),
-                    new Principal(null, Principal.Role.ADMIN)));
+  /** The keys of a store that is there already. */
+  static Keys of(ApiKeys stored, InstantSource clock) throws StoreException {
+    Keys keys = new Keys(stored, clock);
+    Map<ByteBuffer, Known> all = new HashMap<>();
+    stored.all().forEach((hash, key) -> all.put(hash, known(key)));
+    keys.known = Map.copyOf(all);
     return keys;
   }
 
-  private static String source(Settings settings, ApiKeys stored, Instant now, PrintWriter out)
+  /** The same, with the key that is set; makes the first key when there is none and none is set. */
+  static Keys open(Settings settings, ApiKeys stored, InstantSource clock, PrintWriter out)
       throws StoreException {
-    if (settings.get(Settings.ADMIN_KEY).isPresent()) {
-      return "as set by " + settings.origin(Settings.ADMIN_KEY);
+    Keys keys = of(stored, clock);
+    Optional<String> set = settings.get(Settings.ADMIN_KEY);
+    if (set.isPresent()) {
+      keys.fixed = ByteBuffer.wrap(NewKey.sha256(set.get()));
+      keys.source = "as set by " + settings.origin(Settings.ADMIN_KEY);
+    } else if (keys.known.isEmpty()) {
+      NewKey key = NewKey.make(keys.random);
+      // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
+      show(key, out);
+      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, key);
+      keys.source = "printed above, this once";
     }
-    if (!stored.isEmpty()) {
-      return "the one printed at the first start";
-    }
-    NewKey key = NewKey.make(new SecureRandom());
-    // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
-    show(key, out);
-    stored.put("admin " + key.id(), ApiKey.Role.ADMIN, null, NewKey.sha256(key.text()), now);
-    return "printed above, this once";
+    return keys;
   }
 
   private static void show(NewKey key, PrintWriter out) {
@@ -66,15 +81,11 @@ final class Keys implements Authenticator {
     out.flush();
   }
 
-  private static Principal principal(ApiKey key) {
-    return new Principal(
-        key.tenant(),
-        switch (key.role()) {
-          case ADMIN -> Principal.Role.ADMIN;
-          case OPERATOR -> Principal.Role.OPERATOR;
-          case PUBLISHER -> Principal.Role.PUBLISHER;
-          case VIEWER -> Principal.Role.VIEWER;
-        });
+  private static Known known(ApiKey key) {
+    Principal.Role role = Principal.Role.valueOf(key.role().name());
+    return new Known(
+        new Key(key.id(), key.name(), role, key.tenant(), key.createdAt()),
+        new Principal(key.tenant(), role));
   }
 
   /** Where the admin key is to be had, for a person. */
@@ -84,6 +95,65 @@ final class Keys implements Authenticator {
 
   @Override
   public Optional<Principal> authenticate(byte[] sha256OfKey) {
-    return Optional.ofNullable(principals.get(ByteBuffer.wrap(sha256OfKey)));
+    ByteBuffer hash = ByteBuffer.wrap(sha256OfKey);
+    if (hash.equals(fixed)) {
+      return Optional.of(new Principal(null, Principal.Role.ADMIN));
+    }
+    return Optional.ofNullable(known.get(hash)).map(Known::principal);
+  }
+
+  @Override
+  public List<Key> all() {
+    return known.values().stream()
+        .map(Known::key)
+        .sorted(Comparator.comparingLong(Key::id).reversed())
+        .toList();
+  }
+
+  @Override
+  public synchronized Created create(
+      @Nullable String name, Principal.Role role, @Nullable String tenant) throws StoreException {
+    NewKey key = NewKey.make(random);
+    return new Created(
+        keep(name == null ? nameOf(key, role) : name, role, tenant, key), key.text());
+  }
+
+  private static String nameOf(NewKey key, Principal.Role role) {
+    return role.name().toLowerCase(Locale.ROOT) + " " + key.id();
+  }
+
+  private Key keep(String name, Principal.Role role, @Nullable String tenant, NewKey key)
+      throws StoreException {
+    byte[] hash = NewKey.sha256(key.text());
+    Known kept =
+        known(stored.put(name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant()));
+    Map<ByteBuffer, Known> more = new HashMap<>(known);
+    more.put(ByteBuffer.wrap(hash), kept);
+    known = Map.copyOf(more);
+    return kept.key();
+  }
+
+  @Override
+  public synchronized Revoked revoke(@Nullable String only, long id) throws StoreException {
+    Optional<Key> found =
+        all().stream()
+            .filter(key -> key.id() == id)
+            .filter(key -> only == null || only.equals(key.tenant()))
+            .findFirst();
+    if (found.isEmpty()) {
+      return Revoked.NOT_FOUND;
+    }
+    if (isWideAdmin(found.get()) && all().stream().filter(Keys::isWideAdmin).count() == 1) {
+      return Revoked.IS_LAST_ADMIN;
+    }
+    stored.delete(id);
+    Map<ByteBuffer, Known> fewer = new HashMap<>(known);
+    fewer.values().removeIf(one -> one.key().id() == id);
+    known = Map.copyOf(fewer);
+    return Revoked.DONE;
+  }
+
+  private static boolean isWideAdmin(Key key) {
+    return key.role() == Principal.Role.ADMIN && key.tenant() == null;
   }
 }

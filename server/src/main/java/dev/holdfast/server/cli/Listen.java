@@ -23,7 +23,6 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code holdfast listen}. */
 @Command(
@@ -181,21 +180,10 @@ final class Listen implements Callable<Integer> {
         summary.repeated());
   }
 
-  private static <T> T read(Kind<T> kind, String text) {
-    try {
-      return kind.read(text);
-    } catch (BadValue e) {
-      String meant = e.suggestion() == null ? "" : "; did you mean " + e.suggestion() + "?";
-      throw new TypeConversionException(
-          "'%s' %s; allowed is %s%s"
-              .formatted(Printable.text(text, 80), e.what(), kind.allowed(), meant));
-    }
-  }
-
   private static final class Port implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
-      return read(Kind.whole(0, 65_535), text);
+      return OptionText.read(Kind.whole(0, 65_535), text);
     }
   }
 
@@ -204,21 +192,21 @@ final class Listen implements Callable<Integer> {
 
     @Override
     public Integer convert(String text) {
-      return read(KIND, text);
+      return OptionText.read(KIND, text);
     }
   }
 
   private static final class Count implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
-      return read(Kind.whole(0, 1_000_000), text);
+      return OptionText.read(Kind.whole(0, 1_000_000), text);
     }
   }
 
   private static final class Delay implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {
-      return read(Kind.duration("0ms", "10m"), text);
+      return OptionText.read(Kind.duration("0ms", "10m"), text);
     }
   }
 }

@@ -1,69 +1,48 @@
 package dev.holdfast.server.cli;
 
-import dev.holdfast.engine.store.StoreBackup;
-import java.io.Console;
 import java.io.PrintWriter;
-import java.util.Locale;
-import java.util.Optional;
 
-/** Shows a person at a terminal how far a copy is, in one line that changes. Else it is silent. */
-final class ProgressBar implements StoreBackup.Observer, AutoCloseable {
-  private static final int WIDTH = 40;
-  private static final String CLEAR_LINE = "\r\u001b[K";
+/** A line that shows how far something is, and is drawn again and again; only on a terminal. */
+final class ProgressBar {
+  private static final int CELLS = 30;
 
   private final PrintWriter err;
-  private final boolean isTerminal;
+  private final Screen screen;
+  private int drawn;
 
-  ProgressBar(PrintWriter err) {
-    this(err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
-  }
-
-  ProgressBar(PrintWriter err, boolean isTerminal) {
+  ProgressBar(PrintWriter err, Screen screen) {
     this.err = err;
-    this.isTerminal = isTerminal;
+    this.screen = screen;
   }
 
-  @Override
-  public void copied(long bytes, long ofAbout) {
-    int filled = ofAbout == 0 ? WIDTH : (int) (WIDTH * bytes / ofAbout);
-    show(
-        String.format(
-            Locale.ROOT,
-            "[%s%s] %s of about %s",
-            "#".repeat(filled),
-            ".".repeat(WIDTH - filled),
-            size(bytes),
-            size(ofAbout)));
-  }
-
-  @Override
-  public void checking() {
-    show("reading the copy from end to end ...");
-  }
-
-  private void show(String text) {
-    if (isTerminal) {
-      err.print(CLEAR_LINE + text);
-      err.flush();
+  /**
+   * @param share from 0 to 1; less than 0 when nobody knows
+   */
+  void show(double share, String note) {
+    if (!screen.isTerminal()) {
+      return;
     }
+    String line = Printable.text(bar(share) + note, screen.width() - 1);
+    err.print("\r" + line + " ".repeat(Math.max(0, drawn - line.length())));
+    err.flush();
+    drawn = line.length();
   }
 
-  /** A number of bytes as people say it. */
-  static String size(long bytes) {
-    if (bytes < 1 << 20) {
-      return String.format(Locale.ROOT, "%,d KB", (bytes + 1_023) >> 10);
+  private static String bar(double share) {
+    if (share < 0) {
+      return "";
     }
-    return bytes < 10L << 30
-        ? String.format(Locale.ROOT, "%,d MB", bytes >> 20)
-        : String.format(Locale.ROOT, "%,d GB", bytes >> 30);
+    int full = (int) Math.clamp(Math.floor(share * CELLS), 0, CELLS);
+    int percent = (int) Math.clamp(Math.floor(share * 100), 0, 100);
+    return "[%s%s] %3d %%  ".formatted("#".repeat(full), "-".repeat(CELLS - full), percent);
   }
 
-  /** Leaves no line behind. */
-  @Override
-  public void close() {
-    if (isTerminal) {
-      err.print(CLEAR_LINE);
+  /** Leaves the line, so that what comes next stands below it. */
+  void end() {
+    if (drawn > 0) {
+      err.println();
       err.flush();
+      drawn = 0;
     }
   }
 }

@@ -52,12 +52,12 @@ final class Restore implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     try {
       StoreBackup.Copy copy;
-      try (ProgressBar bar = new ProgressBar(err)) {
+      try (CopyProgress bar = new CopyProgress(err)) {
         copy = StoreBackup.restore(backup, data, bar);
       }
       out.printf("%s has everything up to %s.%n", data, copy.upTo());
       out.printf(
-          "  %s, %,d rows, each as it was written%n", ProgressBar.size(copy.bytes()), copy.rows());
+          "  %s, %,d rows, each as it was written%n", CopyProgress.size(copy.bytes()), copy.rows());
       out.printf(
           "  %,d messages were unfinished then. They are sent again when a server starts, also those"
               + " that were%n  delivered since, with the same ids. Events accepted since are"

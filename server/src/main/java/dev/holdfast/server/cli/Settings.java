@@ -12,12 +12,14 @@ import dev.holdfast.server.cli.InvalidSettings.Problem;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -232,9 +234,17 @@ final class Settings {
           "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
               + " try things out on this machine.");
 
-  /** Variables that begin like settings and are read by the launcher instead. */
-  static final Map<String, String> LAUNCHER_VARIABLES =
-      Map.of("HOLDFAST_JAVA_OPTS", "options for the Java virtual machine, such as -Xmx2g");
+  /** Variables that begin like settings and are read by the launcher or by other commands. */
+  static final SortedMap<String, String> OTHER_VARIABLES =
+      Collections.unmodifiableSortedMap(
+          new TreeMap<>(
+              Map.of(
+                  "HOLDFAST_JAVA_OPTS",
+                  "options for the Java virtual machine, such as -Xmx2g",
+                  ClientOptions.SERVER_VARIABLE,
+                  "the server that send, messages and other commands ask",
+                  ClientOptions.KEY_VARIABLE,
+                  "the key that they send; without it HOLDFAST_ADMIN_KEY")));
 
   /**
    * Where settings are given.
@@ -421,7 +431,7 @@ final class Settings {
           .forEach(
               (variable, value) -> {
                 if (variable.startsWith(Setting.VARIABLE_PREFIX)
-                    && !LAUNCHER_VARIABLES.containsKey(variable)) {
+                    && !OTHER_VARIABLES.containsKey(variable)) {
                   take(variables, variable, value.strip(), "environment");
                 }
               });

@@ -1,7 +1,9 @@
 package dev.holdfast.server.cli;
 
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Waits until somebody asks the process to end.
@@ -35,6 +37,16 @@ final class StopSignal {
       asked.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for a while, and says whether somebody asked. */
+  boolean askedWithin(Duration time) {
+    try {
+      return asked.await(time.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return true;
     }
   }
 

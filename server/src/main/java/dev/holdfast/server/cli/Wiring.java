@@ -30,7 +30,7 @@ final class Wiring {
     try {
       engine =
           Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
-      Keys keys = Keys.open(settings, engine.apiKeys(), clock.instant(), out);
+      Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
       ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys));
       return new Running(vertx, engine, api, keys.source());
     } catch (StoreRefused e) {

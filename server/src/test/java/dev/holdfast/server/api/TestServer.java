@@ -15,10 +15,13 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
@@ -97,8 +100,32 @@ final class TestServer implements AutoCloseable {
                 limits,
                 RealEngine.SCHEDULE,
                 urls,
-                hash -> Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(hash))),
+                new FixedKeys(),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
+  }
+
+  /** Keys that nobody can change. */
+  private static final class FixedKeys implements Keyring {
+    @Override
+    public Optional<Principal> authenticate(byte[] sha256OfKey) {
+      return Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(sha256OfKey)));
+    }
+
+    @Override
+    public List<Key> all() {
+      return List.of();
+    }
+
+    @Override
+    public Created create(@Nullable String name, Role role, @Nullable String tenant) {
+      return new Created(
+          new Key(1, name == null ? "made" : name, role, tenant, Instant.EPOCH), "hf_made");
+    }
+
+    @Override
+    public Revoked revoke(@Nullable String only, long id) {
+      return Revoked.NOT_FOUND;
+    }
   }
 
   private static String normalised(String url) {

@@ -122,13 +122,13 @@ final class BackupTest {
   @Test
   void a_progress_bar_is_shown_at_a_terminal_only() {
     StringWriter shown = new StringWriter();
-    try (ProgressBar bar = new ProgressBar(new PrintWriter(shown, true), true)) {
+    try (CopyProgress bar = new CopyProgress(new PrintWriter(shown, true), true)) {
       bar.copied(512L << 20, 1L << 30);
       bar.checking();
     }
     assertThat(shown.toString()).contains("[####################....................] 512 MB of");
     StringWriter silent = new StringWriter();
-    try (ProgressBar bar = new ProgressBar(new PrintWriter(silent, true), false)) {
+    try (CopyProgress bar = new CopyProgress(new PrintWriter(silent, true), false)) {
       bar.copied(1, 2);
     }
     assertThat(silent.toString()).isEmpty();

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 class MainTest {
   private final StringWriter out = new StringWriter();
@@ -27,11 +28,38 @@ class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"serve", "listen", "settings", "version"})
+  @ValueSource(
+      strings = {
+        "serve",
+        "listen",
+        "send",
+        "messages",
+        "messages list",
+        "messages show",
+        "messages retry",
+        "endpoints",
+        "endpoints list",
+        "endpoints show",
+        "endpoints enable",
+        "endpoints disable",
+        "endpoints freeze",
+        "endpoints test",
+        "replay",
+        "key",
+        "key create",
+        "key list",
+        "key revoke",
+        "doctor",
+        "check",
+        "settings",
+        "version",
+        "completion"
+      })
   void every_command_has_help_with_an_example(String command) {
-    assertThat(run(command, "--help")).isZero();
+    assertThat(run((command + " --help").split(" ", -1))).isZero();
     assertThat(out.toString())
         .contains("Usage: holdfast " + command, "Example", "./holdfast " + command);
+    assertThat(out.toString().lines()).allMatch(line -> line.length() <= 100);
   }
 
   @Test
@@ -78,6 +106,39 @@ class MainTest {
   }
 
   @Test
+  void a_number_that_is_none_is_told_as_a_person_would() {
+    assertThat(run("extra", "--times", "x1")).isEqualTo(2);
+    assertThat(err.toString()).contains("--times", "'x1' is not a whole number such as 100");
+    assertThat(run("extra", "--times", "99999999999")).isEqualTo(2);
+    assertThat(err.toString()).contains("'99999999999' is too large a number");
+  }
+
+  @Test
+  void a_key_on_the_command_line_is_refused_and_not_repeated() {
+    for (String[] arguments :
+        List.of(
+            new String[] {"send", "--type", "t", "--key", "hf_secret"},
+            new String[] {"send", "--type", "t", "--key=hf_secret"})) {
+      assertThat(run(arguments)).isEqualTo(2);
+      assertThat(err.toString())
+          .contains("There is no option '--key'.", "Did you mean --key-file?")
+          .doesNotContain("hf_secret");
+    }
+  }
+
+  @Test
+  void a_word_that_is_no_choice_is_told_with_those_that_are() {
+    assertThat(run("endpoints", "--state", "broken")).isEqualTo(2);
+    assertThat(err.toString()).contains("'broken' is none of enabled, disabled, frozen");
+  }
+
+  @Test
+  void an_argument_too_many_is_told() {
+    assertThat(run("version", "now")).isEqualTo(2);
+    assertThat(err.toString()).contains("'now' is one argument too many.");
+  }
+
+  @Test
   void a_port_that_is_taken_is_told_in_one_line() throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThat(run("listen", "--port", "" + taken.getLocalPort())).isEqualTo(1);
@@ -118,6 +179,10 @@ class MainTest {
 
   @Command(name = "extra", description = "From another module.")
   static final class Extra implements Runnable {
+    @Option(names = "--times")
+    @SuppressWarnings("UnusedVariable")
+    private int times;
+
     @Override
     public void run() {
       throw new IllegalStateException("nobody foresaw this");

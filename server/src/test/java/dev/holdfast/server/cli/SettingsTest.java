@@ -206,6 +206,8 @@ class SettingsTest {
     environment.put("HOLDFASTNESS", "5");
     environment.put("PATH", "/bin");
     environment.put("HOLDFAST_JAVA_OPTS", "-Xmx1g");
+    environment.put("HOLDFAST_SERVER", "http://127.0.0.1:8080");
+    environment.put("HOLDFAST_KEY", "hf_x");
     assertThat(set().get(Settings.RETRY_MAX)).isEqualTo(11);
   }
 
@@ -265,7 +267,7 @@ class SettingsTest {
   @CsvSource({
     "HOLDFAST_RETRY_UNT, HOLDFAST_RETRY_UNIT",
     "HOLDFAST_PORT, HOLDFAST_SERVER_PORT",
-    "HOLDFAST_KEY, HOLDFAST_ADMIN_KEY"
+    "HOLDFAST_ADMINKEY, HOLDFAST_ADMIN_KEY"
   })
   void an_unknown_variable_is_refused_with_the_one_that_was_probably_meant(
       String variable, String meant) {

@@ -1,0 +1,152 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Id;
+import dev.holdfast.server.api.Principal.Role;
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.buffer.Buffer;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/**
+ * Makes, lists and revokes keys.
+ *
+ * <p>The store is written on a thread that does one thing after the other, so that of two wishes to
+ * revoke the last two admin keys only one is granted.
+ */
+final class KeysApi {
+  private static final String PATH = "/v1/keys";
+  private static final JsonBody JSON = new JsonBody(1);
+
+  private final Engine engine;
+  private final Keyring keyring;
+
+  KeysApi(Engine engine, Keyring keyring) {
+    this.engine = engine;
+    this.keyring = keyring;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.postJson(PATH, Access.ADMINISTER, ApiLimits.KEY_REQUEST_BYTES, this::create),
+        Route.get(PATH, Access.ADMINISTER, Set.of("cursor", "limit"), this::list),
+        Route.delete(PATH + "/{id}", Access.ADMINISTER, this::revoke));
+  }
+
+  private void create(Exchange exchange, byte[] body) {
+    Wish wish = JSON.read(body, parser -> wish(parser, exchange.caller()));
+    if (keyring.all().size() >= ApiLimits.KEYS) {
+      throw Refusal.of(
+          Kind.OVERLOADED,
+          "There are " + ApiLimits.KEYS + " keys, and no more are kept. Revoke some first.");
+    }
+    exchange.then(
+        engine
+            .context()
+            .executeBlocking(() -> keyring.create(wish.name(), wish.role(), wish.tenant()), true),
+        created ->
+            exchange.answerCreated(
+                PATH + "/" + Keyring.idText(created.key().id()), Buffer.buffer(created.json())));
+  }
+
+  private record Wish(@Nullable String name, Role role, @Nullable String tenant) {}
+
+  /** A key for all tenants has to be asked for with a null: it is not what one gets by omission. */
+  private static Wish wish(JsonParser parser, Caller caller) {
+    String name = null;
+    Role role = null;
+    String tenant = caller.tenant();
+    Set<String> seen = new HashSet<>();
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      String field = parser.currentName();
+      if (!seen.add(field)) {
+        throw JsonBody.twice(Text.shown(field));
+      }
+      switch (field) {
+        case "name" -> {
+          String given = JsonBody.optionalText(parser, field);
+          name = given == null ? null : Text.clean(given, field, ApiLimits.KEY_NAME_CHARS);
+        }
+        case "role" -> role = role(JsonBody.text(parser, field));
+        case "tenant" -> tenant = tenant(JsonBody.optionalText(parser, field), caller);
+        default -> throw JsonBody.unknownField(field, "name, role, tenant");
+      }
+    }
+    if (role == null) {
+      throw JsonBody.missing("role");
+    }
+    return new Wish(name, role, tenant);
+  }
+
+  private static Role role(String given) {
+    for (Role role : Role.values()) {
+      if (Json.kebab(role).equals(given)) {
+        return role;
+      }
+    }
+    throw Refusal.of(
+        Kind.INVALID_FIELD,
+        "role",
+        "Give one of: "
+            + Arrays.stream(Role.values()).map(Json::kebab).collect(Collectors.joining(", "))
+            + ".");
+  }
+
+  private static @Nullable String tenant(@Nullable String given, Caller caller) {
+    if (given != null && !TenantName.isValid(given)) {
+      throw Refusal.of(Kind.INVALID_FIELD, "tenant", TenantName.RULE);
+    }
+    if (caller.only() != null && !caller.only().equals(given)) {
+      throw Refusal.of(
+          Kind.NOT_ALLOWED,
+          "tenant",
+          "This request can only make keys for the tenant "
+              + caller.only()
+              + ". Leave tenant out; or, for another tenant or all of them, use a key for all"
+              + " tenants without the header Holdfast-Tenant.");
+    }
+    return given;
+  }
+
+  private void list(Exchange exchange, byte[] body) {
+    int limit = exchange.parameters().limit();
+    long before = exchange.parameters().before(Cursor.List.KEYS);
+    String only = exchange.caller().only();
+    List<Keyring.Key> found =
+        keyring.all().stream()
+            .filter(key -> key.id() < before)
+            .filter(key -> only == null || only.equals(key.tenant()))
+            .limit(limit + 1L)
+            .toList();
+    exchange.answerList(
+        Page.of(found, limit, last -> Cursor.text(Cursor.List.KEYS, last.id())),
+        (out, key) -> out.writeRawValue(key.json()));
+  }
+
+  private void revoke(Exchange exchange, byte[] body) {
+    long id =
+        Id.parse(Keyring.ID_PREFIX, exchange.variable())
+            .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
+    String only = exchange.caller().only();
+    exchange.then(
+        engine.context().executeBlocking(() -> keyring.revoke(only, id), true),
+        revoked -> {
+          switch (Objects.requireNonNull(revoked)) {
+            case DONE -> exchange.answerNoContent();
+            case NOT_FOUND -> exchange.refuse(Problem.UNKNOWN_ID);
+            case IS_LAST_ADMIN ->
+                exchange.refuse(
+                    Problem.of(
+                        Kind.LAST_ADMIN_KEY,
+                        "It is the last stored key with the role admin for all tenants. Make"
+                            + " another one first, then revoke this one."));
+          }
+        });
+  }
+}
