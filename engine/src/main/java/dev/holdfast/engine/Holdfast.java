@@ -13,6 +13,7 @@ import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -25,6 +26,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,9 +69,25 @@ public final class Holdfast {
   public static Holdfast open(
       Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
+    return open(options, vertx, wall, null, whenBroken);
+  }
+
+  /**
+   * Opens the store and starts delivering, with a span for each attempt.
+   *
+   * @param tracer absent when nobody wants to see attempts as spans
+   * @see #open(Options, Vertx, InstantSource, Consumer)
+   */
+  public static Holdfast open(
+      Options options,
+      Vertx vertx,
+      InstantSource wall,
+      @Nullable Tracer tracer,
+      Consumer<Throwable> whenBroken)
+      throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
     try {
-      return start(options, vertx, wall, whenBroken, store);
+      return start(options, vertx, wall, tracer, whenBroken, store);
     } catch (StoreException | RuntimeException e) {
       store.close();
       throw e;
@@ -80,6 +98,7 @@ public final class Holdfast {
       Options options,
       Vertx vertx,
       InstantSource wall,
+      @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken,
       SqliteStore store)
       throws StoreException {
@@ -100,7 +119,8 @@ public final class Holdfast {
             AddressGuard.allowing(options.egressAllow()),
             options.timeout(),
             options.limits().inFlight(),
-            options.userAgent());
+            options.userAgent(),
+            tracer);
     Committer committer = new Committer(store);
     Readers pathReaders = new Readers("holdfast-path-reader", 1);
     Readers historyReaders = new Readers("holdfast-history-reader", 2);

@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Connections.Peer;
 import dev.holdfast.server.api.Problem.Kind;
+import io.opentelemetry.api.trace.Span;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -64,6 +65,7 @@ final class Exchange {
   private final boolean expectsBody;
 
   private @Nullable Route route;
+  private @Nullable Span span;
   private String tenant = "";
   private String variable = "";
   private Parameters parameters = Parameters.NONE;
@@ -95,6 +97,11 @@ final class Exchange {
     variable = variableInPath;
     parameters = known;
     tenant = tenantOfKey;
+  }
+
+  /** Ends this span with the answer. */
+  void traced(Span begun) {
+    span = begun;
   }
 
   HttpServerRequest request() {
@@ -259,6 +266,9 @@ final class Exchange {
   void abandon() {
     answered = true;
     letGo();
+    if (span != null) {
+      span.end();
+    }
   }
 
   private void letGo() {
@@ -412,6 +422,9 @@ final class Exchange {
   }
 
   private void end(HttpServerResponse response, @Nullable Buffer content) {
+    if (span != null) {
+      AcceptSpans.end(span, response.getStatusCode());
+    }
     if (received) {
       // before the answer goes out, since that may begin the next request of a pipeline
       idle();

@@ -6,6 +6,8 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
+import dev.holdfast.server.tracing.Tracing;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -170,6 +172,28 @@ final class Settings {
           "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
               + " try things out on this machine.");
 
+  static final Setting<Optional<URI>> TRACING_ENDPOINT =
+      declare(
+          "tracing.endpoint",
+          Kind.optionalCollector(),
+          "",
+          "Where traces are sent, by OTLP over HTTP. Empty: there are none.");
+
+  static final Setting<Integer> TRACING_SAMPLE =
+      declare(
+          "tracing.sample",
+          Kind.rate(),
+          "1.0",
+          "The share of the traces beginning here that is kept. A trace that comes with an event is"
+              + " kept when whoever began it keeps it.");
+
+  static final Setting<String> TRACING_SERVICE_NAME =
+      declare(
+          "tracing.service-name",
+          Kind.name(),
+          "holdfast",
+          "What traces call this service. Give each of several servers the same.");
+
   /** Variables that begin like settings and are read by the launcher instead. */
   static final Map<String, String> LAUNCHER_VARIABLES =
       Map.of("HOLDFAST_JAVA_OPTS", "options for the Java virtual machine, such as -Xmx2g");
@@ -270,6 +294,15 @@ final class Settings {
         get(DELIVERY_TIMEOUT),
         get(EGRESS_ALLOW),
         "Holdfast/" + version);
+  }
+
+  /** How traces are to be made, if they are. */
+  Optional<Tracing.Options> tracing(String version) {
+    return get(TRACING_ENDPOINT)
+        .map(
+            endpoint ->
+                new Tracing.Options(
+                    endpoint, get(TRACING_SAMPLE), get(TRACING_SERVICE_NAME), version));
   }
 
   /** What was given, without secrets. */

@@ -7,8 +7,10 @@ import dev.holdfast.engine.http.EndpointUrl;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
+import dev.holdfast.server.tracing.Tracing;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -26,27 +28,32 @@ final class Wiring {
     Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
     Vertx vertx =
         Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
+    Tracing tracing =
+        settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
+    Tracer tracer = tracing == null ? null : tracing.tracer();
     Holdfast engine = null;
     try {
       engine =
-          Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
+          Holdfast.open(
+              options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock.instant(), out);
-      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys));
-      return new Running(vertx, engine, api, keys.source());
+      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys, tracer));
+      return new Running(vertx, engine, api, tracing, keys.source());
     } catch (StoreRefused e) {
-      vertx.close();
+      stop(null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
     } catch (StoreException e) {
-      stop(engine, vertx);
+      stop(engine, tracing, vertx);
       throw new CannotStart("The store in %s: %s".formatted(options.data(), e.getMessage()));
     } catch (IOException e) {
-      stop(engine, vertx);
+      stop(engine, tracing, vertx);
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
   }
 
-  private static ApiServer.Options apiOptions(Settings settings, Options options, Keys keys) {
+  private static ApiServer.Options apiOptions(
+      Settings settings, Options options, Keys keys, @Nullable Tracer tracer) {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
@@ -54,7 +61,8 @@ final class Wiring {
         options.schedule(),
         Wiring::normalised,
         keys,
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+        tracer);
   }
 
   private static String normalised(String url) {
@@ -65,12 +73,16 @@ final class Wiring {
     };
   }
 
-  private static void stop(@Nullable Holdfast engine, Vertx vertx) {
+  private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
+    if (tracing != null) {
+      tracing.close();
+    }
     Future<Void> stopped = engine == null ? Future.succeededFuture() : engine.stop();
     stopped.eventually(vertx::close).await();
   }
 
-  private record Running(Vertx vertx, Holdfast engine, ApiServer api, String adminKey)
+  private record Running(
+      Vertx vertx, Holdfast engine, ApiServer api, @Nullable Tracing tracing, String adminKey)
       implements Server {
     @Override
     public int port() {
@@ -79,7 +91,22 @@ final class Wiring {
 
     @Override
     public Future<Void> stop() {
-      return api.stop().eventually(engine::stop).eventually(vertx::close);
+      return api.stop()
+          .eventually(engine::stop)
+          .eventually(this::stopTracing)
+          .eventually(vertx::close);
+    }
+
+    private Future<?> stopTracing() {
+      Tracing stopping = tracing;
+      if (stopping == null) {
+        return Future.succeededFuture();
+      }
+      return vertx.executeBlocking(
+          () -> {
+            stopping.close();
+            return true;
+          });
     }
   }
 }

@@ -95,7 +95,8 @@ final class TestServer implements AutoCloseable {
                 RealEngine.SCHEDULE,
                 urls,
                 hash -> Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(hash))),
-                new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
+                new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+                null)));
   }
 
   private static String normalised(String url) {
