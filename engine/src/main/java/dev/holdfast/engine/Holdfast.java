@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,23 +41,19 @@ public final class Holdfast {
   private static final Logger log = LoggerFactory.getLogger(Holdfast.class);
   private static final Duration WORTH_A_WARNING = Duration.ofSeconds(10);
 
+  /** For how long people who look at measurements wait for the store. */
+  private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
+
   private final Context context;
   private final SqliteStore store;
   private final LoopRunner runner;
   private final Readers historyReaders;
-  private final Committer committer;
 
-  private Holdfast(
-      Context context,
-      SqliteStore store,
-      LoopRunner runner,
-      Readers historyReaders,
-      Committer committer) {
+  private Holdfast(Context context, SqliteStore store, LoopRunner runner, Readers historyReaders) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.historyReaders = historyReaders;
-    this.committer = committer;
   }
 
   /**
@@ -130,7 +127,7 @@ public final class Holdfast {
             new LoopRunner.World(
                 vertx, context, clock, store, committer, pathReaders, sender, whenBroken));
     runner.start();
-    return new Holdfast(context, store, runner, historyReaders, committer);
+    return new Holdfast(context, store, runner, historyReaders);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -186,9 +183,27 @@ public final class Holdfast {
     return store.apiKeys();
   }
 
-  /** What the store has done so far. */
-  public Committer.Totals commits() {
-    return committer.totals();
+  /**
+   * What has been measured so far, and what the store finds now. May be called by any thread;
+   * completes on {@link #context}, without what the store finds if that takes too long.
+   */
+  public Future<Measurements> measure() {
+    Promise<SqliteStore.Extent> asked = Promise.promise();
+    historyReaders.read(
+        store::extent,
+        extent -> context.runOnContext(_ -> asked.tryComplete(extent)),
+        failure -> context.runOnContext(_ -> asked.tryFail(failure)));
+    Promise<Measurements> measured = Promise.promise();
+    asked
+        .future()
+        .timeout(LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
+        .onComplete(
+            found -> {
+              SqliteStore.Extent extent = found.succeeded() ? found.result() : null;
+              context.runOnContext(
+                  _ -> measured.complete(runner.measured(historyReaders.waiting(), extent)));
+            });
+    return measured.future();
   }
 
   /**

@@ -97,8 +97,8 @@ public final class ApiServer {
     Vertx vertx = context.owner();
     ApiLimits limits = options.limits();
     Connections connections = new Connections(context, limits);
-    Metrics metrics = new Metrics(options.metrics(), connections);
     AtomicBoolean stopping = new AtomicBoolean();
+    Metrics metrics = new Metrics(options.metrics(), connections, () -> !stopping.get());
     List<Route> routes = new ArrayList<>();
     routes.addAll(new EventsApi(engine, limits, options.schedule(), options.tracer()).routes());
     routes.addAll(new SubscriptionsApi(engine, options.urls()).routes());

@@ -18,6 +18,7 @@ final class Connections {
   private final Context context;
   private final ApiLimits limits;
   private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
+  private final AnswerCounts answers = new AnswerCounts();
   private long heldBytes;
 
   Connections(Context context, ApiLimits limits) {
@@ -71,6 +72,10 @@ final class Connections {
 
   Context context() {
     return context;
+  }
+
+  AnswerCounts answers() {
+    return answers;
   }
 
   int open() {

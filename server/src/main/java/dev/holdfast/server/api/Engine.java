@@ -4,6 +4,7 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.engine.Measurements;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.function.Consumer;
@@ -19,6 +20,8 @@ interface Engine {
   <T> Future<T> look(Function<View, T> question);
 
   <T> Future<T> read(Holdfast.HistoryRead<T> question);
+
+  Future<Measurements> measure();
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -40,6 +43,11 @@ interface Engine {
       @Override
       public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
         return holdfast.read(question);
+      }
+
+      @Override
+      public Future<Measurements> measure() {
+        return holdfast.measure();
       }
     };
   }

@@ -366,6 +366,7 @@ final class Exchange {
 
   void refuse(Problem problem) {
     if (begin()) {
+      connections.answers().refused(problem.kind());
       HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
       response.putHeader(HttpHeaders.CONTENT_TYPE, PROBLEM_JSON);
       response.putHeader(CACHE_CONTROL, NO_STORE);
@@ -422,6 +423,7 @@ final class Exchange {
   }
 
   private void end(HttpServerResponse response, @Nullable Buffer content) {
+    connections.answers().answered(response.getStatusCode());
     if (span != null) {
       AcceptSpans.end(span, response.getStatusCode());
     }

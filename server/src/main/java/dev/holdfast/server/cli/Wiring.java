@@ -8,15 +8,21 @@ import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
 import dev.holdfast.server.tracing.Tracing;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.opentelemetry.api.trace.Tracer;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.InstantSource;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Puts the parts of a server together. */
@@ -37,7 +43,8 @@ final class Wiring {
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock.instant(), out);
-      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys, tracer));
+      PrometheusMeterRegistry metrics = metrics(tracing);
+      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys, metrics, tracer));
       return new Running(vertx, engine, api, tracing, keys.source());
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
@@ -53,7 +60,11 @@ final class Wiring {
   }
 
   private static ApiServer.Options apiOptions(
-      Settings settings, Options options, Keys keys, @Nullable Tracer tracer) {
+      Settings settings,
+      Options options,
+      Keys keys,
+      PrometheusMeterRegistry metrics,
+      @Nullable Tracer tracer) {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
@@ -61,8 +72,34 @@ final class Wiring {
         options.schedule(),
         Wiring::normalised,
         keys,
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+        metrics,
         tracer);
+  }
+
+  /** Where everything that is measured comes together, with what only this class knows. */
+  private static PrometheusMeterRegistry metrics(@Nullable Tracing tracing) {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    InfoSnapshot build =
+        InfoSnapshot.builder()
+            .name("holdfast_build")
+            .help("What runs here")
+            .dataPoint(
+                InfoDataPointSnapshot.builder()
+                    .labels(
+                        Labels.of("version", Version.NUMBER, "java", Runtime.version().toString()))
+                    .build())
+            .build();
+    registry.getPrometheusRegistry().register(() -> build);
+    spans(registry, "exported", () -> tracing == null ? 0 : tracing.exported());
+    spans(registry, "dropped", () -> tracing == null ? 0 : tracing.dropped());
+    return registry;
+  }
+
+  private static void spans(MeterRegistry registry, String outcome, LongSupplier count) {
+    FunctionCounter.builder("holdfast.spans", count, LongSupplier::getAsLong)
+        .description("Spans made, by whether the collector has taken them")
+        .tags("outcome", outcome)
+        .register(registry);
   }
 
   private static String normalised(String url) {
