@@ -140,7 +140,7 @@ public final class HttpSender {
     if (target == null) {
       trace(span, delivery, null, Outcome.Failure.of(Kind.CONNECT), 0);
       log.error(
-          "attempt.impossible {} has a URL that cannot be sent to; the attempt fails",
+          "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
       return;
@@ -158,7 +158,7 @@ public final class HttpSender {
       }
     } catch (RuntimeException | Error e) {
       log.error(
-          "attempt.broken {} could not be sent; the attempt fails",
+          "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
           Id.text(Id.MESSAGE, delivery.message().id()),
           e);
       fail(sending, Kind.PROTOCOL);
@@ -335,7 +335,8 @@ public final class HttpSender {
     try {
       ended.ended(outcome, millis);
     } catch (RuntimeException | Error e) {
-      log.error("attempt.unheard: its outcome is lost", e);
+      log.error(
+          "attempt.unheard next=\"its outcome is lost; it is made again after a restart\"", e);
     } finally {
       context.endDispatch(previous);
     }

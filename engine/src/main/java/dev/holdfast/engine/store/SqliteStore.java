@@ -341,7 +341,9 @@ public final class SqliteStore implements Store, History {
     try {
       part.close();
     } catch (Exception e) {
-      LOG.warn("store.close-failed: what was written is safe, the log is moved at next start", e);
+      LOG.warn(
+          "store.close-failed next=\"what was written is safe; the log is moved at the next start\"",
+          e);
     }
   }
 }

@@ -396,7 +396,11 @@ final class Exchange {
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     String call = route == null ? "" : route.method() + " " + route.path();
     if (cause instanceof StoreException e && e.kind() != StoreException.Kind.BROKEN) {
-      log.warn("api.unavailable reference={} call={}", reference, call, cause);
+      log.warn(
+          "api.unavailable reference={} call=\"{}\" next=\"the caller is told to ask again later\"",
+          reference,
+          call,
+          cause);
       refuse(
           new Problem(
               Kind.UNAVAILABLE,
@@ -407,7 +411,11 @@ final class Exchange {
               5,
               null));
     } else {
-      log.error("api.failed reference={} call={}", reference, call, cause);
+      log.error(
+          "api.failed reference={} call=\"{}\" next=\"the caller is told the reference\"",
+          reference,
+          call,
+          cause);
       refuse(Problem.internal(reference));
     }
   }

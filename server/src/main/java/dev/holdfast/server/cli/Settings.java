@@ -172,6 +172,20 @@ final class Settings {
           "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
               + " try things out on this machine.");
 
+  static final Setting<Logging.Format> LOG_FORMAT =
+      declare(
+          "log.format",
+          Kind.choice(Logging.Format.class),
+          "human",
+          "How the log reads: human has lines for people, json an object a line.");
+
+  static final Setting<Logging.Level> LOG_LEVEL =
+      declare(
+          "log.level",
+          Kind.choice(Logging.Level.class),
+          "info",
+          "What the log tells. debug adds a line for every delivery: not for a busy server.");
+
   static final Setting<Optional<URI>> TRACING_ENDPOINT =
       declare(
           "tracing.endpoint",
