@@ -8,11 +8,11 @@ import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
 import dev.holdfast.server.tracing.Tracing;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.opentelemetry.api.trace.Tracer;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
@@ -22,7 +22,6 @@ import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.InstantSource;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Puts the parts of a server together. */
@@ -90,16 +89,24 @@ final class Wiring {
                     .build())
             .build();
     registry.getPrometheusRegistry().register(() -> build);
-    spans(registry, "exported", () -> tracing == null ? 0 : tracing.exported());
-    spans(registry, "dropped", () -> tracing == null ? 0 : tracing.dropped());
+    registry.getPrometheusRegistry().register(() -> spans(tracing));
     return registry;
   }
 
-  private static void spans(MeterRegistry registry, String outcome, LongSupplier count) {
-    FunctionCounter.builder("holdfast.spans", count, LongSupplier::getAsLong)
-        .description("Spans made, by whether the collector has taken them")
-        .tags("outcome", outcome)
-        .register(registry);
+  private static CounterSnapshot spans(@Nullable Tracing tracing) {
+    return CounterSnapshot.builder()
+        .name("holdfast_spans")
+        .help("Spans made, by whether the collector has taken them")
+        .dataPoint(spans("exported", tracing == null ? 0 : tracing.exported()))
+        .dataPoint(spans("dropped", tracing == null ? 0 : tracing.dropped()))
+        .build();
+  }
+
+  private static CounterDataPointSnapshot spans(String outcome, long count) {
+    return CounterDataPointSnapshot.builder()
+        .labels(Labels.of("outcome", outcome))
+        .value((double) count)
+        .build();
   }
 
   private static String normalised(String url) {

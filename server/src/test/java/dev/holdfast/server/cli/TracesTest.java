@@ -96,11 +96,17 @@ class TracesTest {
   }
 
   @Test
-  void a_collector_that_is_gone_stops_no_delivery() throws Exception {
+  void a_collector_that_is_gone_stops_no_delivery_and_lost_spans_are_counted() throws Exception {
     try (Hook hook = new Hook(200)) {
       Server server = start("tracing.endpoint=http://127.0.0.1:1");
       deliver(server, hook, CAME);
       assertThat(hook.next()).startsWith("00-" + TRACE);
+      System.gc();
+      String metrics = "";
+      while (!metrics.contains("holdfast_spans_total{outcome=\"dropped\"} 2.0")) {
+        metrics = metrics(server);
+      }
+      assertThat(metrics).contains("holdfast_spans_total{outcome=\"exported\"} 0.0");
       server.stop().await();
     }
   }
@@ -145,6 +151,12 @@ class TracesTest {
     }
     assertThat(client.send(request.build(), BodyHandlers.discarding()).statusCode())
         .isBetween(200, 299);
+  }
+
+  private String metrics(Server server) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + server.port() + "/metrics");
+    HttpRequest request = HttpRequest.newBuilder(uri).header("Authorization", "Bearer k").build();
+    return client.send(request, BodyHandlers.ofString()).body();
   }
 
   /** A receiver that answers with one status after the other and keeps each traceparent. */
