@@ -1,12 +1,16 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Write;
 import dev.holdfast.engine.store.Upkept;
 import dev.holdfast.engine.store.Upkept.Removed;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * milliseconds and is followed by a pause, so batches never wait for long; and since the thread
  * takes turns by time, a step comes even when batches never end.
  */
-public final class Committer {
+final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
 
   /** From one step of upkeep to the next while there is more to do. */
@@ -39,9 +43,7 @@ public final class Committer {
   private volatile Consumer<Removed> whenRemoved = _ -> {};
   private final ScheduledThreadPoolExecutor thread =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
-  private final LongAdder commits = new LongAdder();
-  private final LongAdder writes = new LongAdder();
-  private final LongAdder nanos = new LongAdder();
+  private final Map<DropReason, LongAdder> dropped = new EnumMap<>(DropReason.class);
   private volatile Removed removed = Removed.NOTHING;
 
   /** A little work of the store for itself. */
@@ -53,6 +55,9 @@ public final class Committer {
     this.store = store;
     this.upkeep = upkeep;
     thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    for (DropReason reason : DropReason.values()) {
+      dropped.put(reason, new LongAdder());
+    }
   }
 
   /**
@@ -65,26 +70,32 @@ public final class Committer {
     upkeepAfter(PAUSE);
   }
 
-  /** Commits since the start, what was in them, and how long they took together. */
-  public record Totals(long commits, long writes, long nanos) {}
+  /** Hears what became of a batch. */
+  @FunctionalInterface
+  interface Ended {
+    void ended(Batch batch, Input result, long nanos);
+  }
 
-  void write(Batch batch, Consumer<Input> ended) {
-    thread.execute(() -> ended.accept(write(batch)));
+  /** Writes a batch; {@code ended} is told on the committer's thread. */
+  void write(Batch batch, Ended ended) {
+    thread.execute(
+        () -> {
+          long started = System.nanoTime();
+          Input result = write(batch);
+          ended.ended(batch, result, System.nanoTime() - started);
+        });
   }
 
   private Input write(Batch batch) {
-    long started = System.nanoTime();
     try {
-      return new Input.Committed(batch, store.write(batch));
+      Input committed = new Input.Committed(batch, store.write(batch));
+      countDropped(batch);
+      return committed;
     } catch (StoreException e) {
       return new Input.CommitFailed(batch, e.kind(), String.valueOf(e.getMessage()));
     } catch (RuntimeException | Error e) {
       // Whether the batch is on disk is not known: the process has to end and look.
       return new Input.CommitFailed(batch, StoreException.Kind.BROKEN, e.toString());
-    } finally {
-      commits.increment();
-      writes.add(batch.writes().size());
-      nanos.add(System.nanoTime() - started);
     }
   }
 
@@ -113,8 +124,22 @@ public final class Committer {
     }
   }
 
-  Totals totals() {
-    return new Totals(commits.sum(), writes.sum(), nanos.sum());
+  private void countDropped(Batch batch) {
+    for (Write write : batch.writes()) {
+      if (write instanceof Write.Drop drop) {
+        LongAdder count = dropped.get(drop.reason());
+        if (count != null) {
+          count.increment();
+        }
+      }
+    }
+  }
+
+  /** Messages given up since the start, on disk. */
+  Map<DropReason, Long> dropped() {
+    Map<DropReason, Long> counts = new EnumMap<>(DropReason.class);
+    dropped.forEach((reason, count) -> counts.put(reason, count.sum()));
+    return counts;
   }
 
   /** What retention has removed since the start. */

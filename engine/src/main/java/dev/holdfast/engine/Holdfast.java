@@ -14,6 +14,7 @@ import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
+import io.opentelemetry.api.trace.Tracer;
 import dev.holdfast.engine.store.Upkept.Removed;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -26,8 +27,10 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,6 +43,9 @@ import org.slf4j.LoggerFactory;
 public final class Holdfast {
   private static final Logger log = LoggerFactory.getLogger(Holdfast.class);
   private static final Duration WORTH_A_WARNING = Duration.ofSeconds(10);
+
+  /** For how long people who look at measurements wait for the store. */
+  private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
 
   private final Context context;
   private final SqliteStore store;
@@ -76,9 +82,25 @@ public final class Holdfast {
   public static Holdfast open(
       Options options, Vertx vertx, InstantSource wall, Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
+    return open(options, vertx, wall, null, whenBroken);
+  }
+
+  /**
+   * Opens the store and starts delivering, with a span for each attempt.
+   *
+   * @param tracer absent when nobody wants to see attempts as spans
+   * @see #open(Options, Vertx, InstantSource, Consumer)
+   */
+  public static Holdfast open(
+      Options options,
+      Vertx vertx,
+      InstantSource wall,
+      @Nullable Tracer tracer,
+      Consumer<Throwable> whenBroken)
+      throws StoreException, StoreRefused {
     SqliteStore store = SqliteStore.open(options.data());
     try {
-      return start(options, vertx, wall, whenBroken, store);
+      return start(options, vertx, wall, tracer, whenBroken, store);
     } catch (StoreException | RuntimeException e) {
       store.close();
       throw e;
@@ -89,6 +111,7 @@ public final class Holdfast {
       Options options,
       Vertx vertx,
       InstantSource wall,
+      @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken,
       SqliteStore store)
       throws StoreException {
@@ -110,7 +133,8 @@ public final class Holdfast {
             AddressGuard.allowing(options.egressAllow()),
             options.timeout(),
             options.limits().inFlight(),
-            options.userAgent());
+            options.userAgent(),
+            tracer);
     Committer committer =
         new Committer(store, () -> store.upkeep(options.retention(), clock.instant()));
     Readers pathReaders = new Readers("holdfast-path-reader", 1);
@@ -207,9 +231,27 @@ public final class Holdfast {
     return store.apiKeys();
   }
 
-  /** What the store has done so far. */
-  public Committer.Totals commits() {
-    return committer.totals();
+  /**
+   * What has been measured so far, and what the store finds now. May be called by any thread;
+   * completes on {@link #context}, without what the store finds if that takes too long.
+   */
+  public Future<Measurements> measure() {
+    Promise<SqliteStore.Extent> asked = Promise.promise();
+    historyReaders.read(
+        store::extent,
+        extent -> context.runOnContext(_ -> asked.tryComplete(extent)),
+        failure -> context.runOnContext(_ -> asked.tryFail(failure)));
+    Promise<Measurements> measured = Promise.promise();
+    asked
+        .future()
+        .timeout(LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
+        .onComplete(
+            found -> {
+              SqliteStore.Extent extent = found.succeeded() ? found.result() : null;
+              context.runOnContext(
+                  _ -> measured.complete(runner.measured(historyReaders.waiting(), extent)));
+            });
+    return measured.future();
   }
 
   /** What retention has removed since the start. */

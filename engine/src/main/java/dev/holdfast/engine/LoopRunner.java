@@ -5,10 +5,14 @@ import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Effect;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
@@ -25,8 +29,10 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -46,16 +52,25 @@ final class LoopRunner {
   private static final Logger log = LoggerFactory.getLogger(LoopRunner.class);
   private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1);
 
+  /** How often it is measured how late the event loop is. */
+  private static final Duration TICK = Duration.ofMillis(250);
+
   private final Loop loop;
   private final World world;
   private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
+  private final Recorder recorder = new Recorder();
+  private final Failing failing = new Failing();
+  private final Map<Refused.Why, Seldom> refusing = new EnumMap<>(Refused.Why.class);
+  private final Seldom storeFull = new Seldom();
+  private final Seldom storeUnreadable = new Seldom();
   private List<Input> inputs = new ArrayList<>();
   private List<Input> stepping = new ArrayList<>();
   private boolean scheduled;
   private boolean broken;
   private @Nullable Instant wakeAt;
   private long wakeTimer;
+  private long sweptNanos = System.nanoTime();
 
   LoopRunner(Loop loop, World world) {
     this.loop = loop;
@@ -76,7 +91,31 @@ final class LoopRunner {
       Consumer<Throwable> whenBroken) {}
 
   void start() {
-    onContext(this::schedule);
+    onContext(
+        () -> {
+          schedule();
+          tick();
+        });
+  }
+
+  /** Measures how late the event loop is, and lets the log tell what has gathered. */
+  private void tick() {
+    long dueNanos = System.nanoTime() + TICK.toNanos();
+    world
+        .vertx()
+        .setTimer(
+            TICK.toMillis(),
+            _ -> {
+              long nowNanos = System.nanoTime();
+              recorder.eventLoopWasLate(nowNanos - dueNanos);
+              if (nowNanos - sweptNanos >= Seldom.EVERY.toNanos()) {
+                sweptNanos = nowNanos;
+                failing.sweep(now());
+              }
+              if (!loop.isStopped()) {
+                tick();
+              }
+            });
   }
 
   /** Takes an input, from any thread. */
@@ -99,6 +138,31 @@ final class LoopRunner {
           }
         });
     return promise.future();
+  }
+
+  /** What was measured, with what others have found out. To be called on the event loop. */
+  Measurements measured(int historyReadsWaiting, SqliteStore.@Nullable Extent extent) {
+    Measurements.StoreState store =
+        extent == null
+            ? null
+            : new Measurements.StoreState(
+                extent.databaseBytes(),
+                extent.logBytes(),
+                extent.freeBytes(),
+                since(extent.oldestUnfinished()),
+                since(extent.earliestDue()));
+    return recorder.read(
+        world.committer().dropped(),
+        world.readers().waiting(),
+        historyReadsWaiting,
+        world.sender().openConnections(),
+        store);
+  }
+
+  /** How long ago something was; nothing when it was not, or is yet to come. */
+  private Duration since(@Nullable Instant then) {
+    Instant now = now();
+    return then == null || then.isAfter(now) ? Duration.ZERO : Duration.between(then, now);
   }
 
   /** Ends when everything under way has ended and is on disk. */
@@ -181,35 +245,65 @@ final class LoopRunner {
   private void perform(Effect effect) {
     switch (effect) {
       case Effect.Commit commit -> world.committer().write(commit.batch(), this::committed);
-      case Effect.Send send ->
-          world
-              .sender()
-              .send(
-                  send.delivery(),
-                  (outcome, millis) ->
-                      put(new Input.AttemptEnded(send.delivery(), outcome, millis)));
+      case Effect.Send send -> send(send.delivery());
       case Effect.Fetch fetch -> fetch(fetch.load());
-      case Effect.Reply reply -> reply.to().accept(reply.answer());
-      case Effect.StateChanged changed -> tell(changed.endpoint(), changed.before());
+      case Effect.Reply reply -> {
+        if (reply.answer() instanceof Refused refused) {
+          tell(refused.why());
+        }
+        reply.to().accept(reply.answer());
+      }
+      case Effect.StateChanged changed -> {
+        recorder.changed(changed.endpoint().health().state());
+        tell(changed.endpoint(), changed.before());
+      }
       case Effect.GoneChanged changed -> tellGone(changed.endpoint());
       case Effect.SpaceChanged changed -> tellSpace(changed.space(), changed.freeBytes());
     }
   }
 
-  private void committed(Input ended) {
-    if (ended instanceof Input.CommitFailed failed) {
-      switch (failed.kind()) {
-        case BROKEN -> onContext(() -> breakDown(new IllegalStateException(failed.detail())));
-        case FULL ->
-            log.warn("store.full detail=\"{}\" next=\"trying again in a second\"", failed.detail());
-        case REFUSED ->
-            log.error(
-                "store.refused writes={} detail=\"{}\" next=\"splitting the batch\"",
-                failed.batch().writes().size(),
-                failed.detail());
+  private void send(Delivery delivery) {
+    recorder.starts(delivery);
+    world
+        .sender()
+        .send(
+            delivery,
+            (outcome, millis) -> {
+              recorder.ended(delivery, outcome, millis);
+              tell(delivery, outcome, millis);
+              put(new Input.AttemptEnded(delivery, outcome, millis));
+            });
+  }
+
+  private void committed(Batch batch, Input ended, long nanos) {
+    onContext(
+        () -> {
+          recorder.committed(batch.writes().size(), nanos);
+          if (ended instanceof Input.CommitFailed failed) {
+            tell(failed);
+          }
+          put(ended);
+        });
+  }
+
+  private void tell(Input.CommitFailed failed) {
+    switch (failed.kind()) {
+      case BROKEN -> breakDown(new IllegalStateException(failed.detail()));
+      case FULL -> {
+        long times = storeFull.happened(now());
+        if (times > 0) {
+          log.warn(
+              "store.full times={} detail=\"{}\" next=\"trying again every second; what asks to be accepted is refused\"",
+              times,
+              failed.detail());
+        }
       }
+      case REFUSED ->
+          log.error(
+              "store.refused writes={} detail=\"{}\" next=\"splitting the batch\"",
+              failed.batch().writes().size(),
+              failed.detail());
     }
-    put(ended);
   }
 
   private void fetch(Load load) {
@@ -288,8 +382,18 @@ final class LoopRunner {
       onContext(() -> breakDown(e));
       return;
     }
-    log.warn("store.read-failed load={} next=\"trying again in a second\"", load, failure);
-    put(new Input.LoadFailed(load));
+    onContext(
+        () -> {
+          long times = storeUnreadable.happened(now());
+          if (times > 0) {
+            log.warn(
+                "store.read-failed times={} load={} next=\"trying again in a second\"",
+                times,
+                load,
+                failure);
+          }
+          put(new Input.LoadFailed(load));
+        });
   }
 
   private void breakDown(Throwable cause) {
@@ -297,6 +401,33 @@ final class LoopRunner {
       broken = true;
       log.error("engine.broken next=\"the process ends; what was accepted is on disk\"", cause);
       world.whenBroken().accept(cause);
+    }
+  }
+
+  private void tell(Delivery delivery, Outcome outcome, long millis) {
+    switch (outcome) {
+      case Outcome.Failure failure -> failing.failed(delivery, failure, now());
+      case Outcome.Success success -> {
+        if (log.isDebugEnabled()) {
+          log.debug(
+              "delivery.succeeded message={} endpoint={} attempt={} status={} millis={}",
+              Id.text(Id.MESSAGE, delivery.message().id()),
+              Id.text(Id.ENDPOINT, delivery.message().endpoint()),
+              delivery.message().attempts() + 1,
+              success.status(),
+              millis);
+        }
+      }
+    }
+  }
+
+  private void tell(Refused.Why why) {
+    long times = refusing.computeIfAbsent(why, _ -> new Seldom()).happened(now());
+    if (times > 0) {
+      log.warn(
+          "request.refused why={} times={} next=\"the caller is told; what was accepted goes on being delivered\"",
+          name(why),
+          times);
     }
   }
 

@@ -1,9 +1,10 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.core.port.StoreException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -11,11 +12,17 @@ import java.util.function.Consumer;
  * and would pin a virtual one.
  */
 final class Readers {
-  private final ExecutorService threads;
+  private final ThreadPoolExecutor threads;
 
   Readers(String name, int count) {
     threads =
-        Executors.newFixedThreadPool(count, Thread.ofPlatform().name(name + "-", 1).factory());
+        new ThreadPoolExecutor(
+            count,
+            count,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().name(name + "-", 1).factory());
   }
 
   /** A read of the store. */
@@ -41,6 +48,11 @@ final class Readers {
     } catch (RejectedExecutionException e) {
       failed.accept(e);
     }
+  }
+
+  /** How many reads wait for their turn. */
+  int waiting() {
+    return threads.getQueue().size();
   }
 
   void close() {

@@ -143,7 +143,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     reusable = false;
     interim = false;
     interimAnswers = 0;
-    sender.writer.write(to, request.target, request.delivery);
+    sender.writer.write(to, request.target, request.delivery, request.traceparent());
   }
 
   @Override

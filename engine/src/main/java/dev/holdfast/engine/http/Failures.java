@@ -34,7 +34,7 @@ final class Failures {
       }
     }
     if (!(cause instanceof DecoderException)) {
-      log.error("attempt.broken on an open connection; the attempt fails", cause);
+      log.error("attempt.broken where=\"on an open connection\" next=\"the attempt fails\"", cause);
     }
     return Kind.PROTOCOL;
   }
@@ -42,7 +42,7 @@ final class Failures {
   /** While connecting. */
   static Kind inConnect(Throwable cause) {
     if (!(cause instanceof IOException)) {
-      log.error("attempt.broken before it could connect; the attempt fails", cause);
+      log.error("attempt.broken where=\"while connecting\" next=\"the attempt fails\"", cause);
     }
     return Kind.CONNECT;
   }

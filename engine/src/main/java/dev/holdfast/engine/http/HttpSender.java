@@ -14,6 +14,8 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,6 +64,7 @@ public final class HttpSender {
   private final VertxInternal vertx;
   private final EventLoop eventLoop;
   private final AddressGuard guard;
+  private final @Nullable AttemptSpans spans;
   private final SslContext tls;
   private final Targets targets;
   private final Bootstrap bootstrap;
@@ -72,14 +76,17 @@ public final class HttpSender {
    *     headers
    * @param mostConnections how many connections may be open while some of them are idle
    * @param userAgent what receivers see as {@code User-Agent}
+   * @param tracer makes a span of each attempt; absent when nobody wants to see them
    */
   public HttpSender(
       Context context,
       AddressGuard guard,
       Duration timeout,
       int mostConnections,
-      String userAgent) {
-    this(context, guard, timeout, mostConnections, userAgent, Keeping.USUAL, verifyingTls());
+      String userAgent,
+      @Nullable Tracer tracer) {
+    this(
+        context, guard, timeout, mostConnections, userAgent, tracer, Keeping.USUAL, verifyingTls());
   }
 
   HttpSender(
@@ -88,12 +95,14 @@ public final class HttpSender {
       Duration timeout,
       int mostConnections,
       String userAgent,
+      @Nullable Tracer tracer,
       Keeping keeping,
       SslContext tls) {
     this.context = (ContextInternal) context;
     this.vertx = this.context.owner();
     this.eventLoop = this.context.nettyEventLoop();
     this.guard = guard;
+    this.spans = tracer == null ? null : new AttemptSpans(tracer);
     this.keeping = keeping;
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
@@ -127,14 +136,16 @@ public final class HttpSender {
     }
     long now = System.nanoTime();
     Target target = targets.of(delivery.url());
+    Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
+      trace(span, delivery, null, Outcome.Failure.of(Kind.CONNECT), 0);
       log.error(
-          "attempt.impossible {} has a URL that cannot be sent to; the attempt fails",
+          "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
       return;
     }
-    Sending sending = new Sending(delivery, ended, target, now);
+    Sending sending = new Sending(delivery, ended, target, span, now);
     deadlines.add(sending);
     inSend = true;
     try {
@@ -147,7 +158,7 @@ public final class HttpSender {
       }
     } catch (RuntimeException | Error e) {
       log.error(
-          "attempt.broken {} could not be sent; the attempt fails",
+          "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
           Id.text(Id.MESSAGE, delivery.message().id()),
           e);
       fail(sending, Kind.PROTOCOL);
@@ -298,11 +309,24 @@ public final class HttpSender {
     if (connection != null) {
       connection.leftBy(sending);
     }
-    long millis = TimeUnit.NANOSECONDS.toMillis(nowNanos - sending.startedNanos);
+    long nanos = nowNanos - sending.startedNanos;
+    trace(sending.span, sending.delivery, sending.target.origin, outcome, nanos);
+    long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
     if (inSend) {
       eventLoop.execute(() -> tell(sending.ended, outcome, millis));
     } else {
       tell(sending.ended, outcome, millis);
+    }
+  }
+
+  private void trace(
+      @Nullable Span span,
+      Delivery delivery,
+      @Nullable Origin origin,
+      Outcome outcome,
+      long nanos) {
+    if (spans != null && span != null) {
+      spans.end(span, delivery, origin, outcome, nanos);
     }
   }
 
@@ -311,7 +335,8 @@ public final class HttpSender {
     try {
       ended.ended(outcome, millis);
     } catch (RuntimeException | Error e) {
-      log.error("attempt.unheard: its outcome is lost", e);
+      log.error(
+          "attempt.unheard next=\"its outcome is lost; it is made again after a restart\"", e);
     } finally {
       context.endDispatch(previous);
     }

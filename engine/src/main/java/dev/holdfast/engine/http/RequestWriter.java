@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes requests to connections.
@@ -29,9 +30,10 @@ final class RequestWriter {
   private byte[] head = new byte[1024];
   private int length;
 
-  void write(ChannelHandlerContext to, Target target, Delivery delivery) {
+  void write(
+      ChannelHandlerContext to, Target target, Delivery delivery, @Nullable String traceparent) {
     Body body = HoldfastFormat.body(delivery.event());
-    head(target, delivery, body);
+    head(target, delivery, traceparent, body);
     ByteBufAllocator allocator = to.alloc();
     if (body.parts().length == 1) {
       byte[] whole = body.parts()[0];
@@ -46,12 +48,11 @@ final class RequestWriter {
   }
 
   /** Everything before the body. Headers that depend on the body, such as a signature, go here. */
-  private void head(Target target, Delivery delivery, Body body) {
+  private void head(Target target, Delivery delivery, @Nullable String traceparent, Body body) {
     length = 0;
     put(target.head);
     put(WEBHOOK_ID, Id.text(Id.MESSAGE, delivery.message().id()));
     put(WEBHOOK_TIMESTAMP, Long.toString(delivery.startedAt().getEpochSecond()));
-    String traceparent = delivery.event().traceparent();
     if (traceparent != null && isSendable(traceparent)) {
       put(TRACEPARENT, traceparent);
     }

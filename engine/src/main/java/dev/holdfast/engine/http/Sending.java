@@ -3,6 +3,7 @@ package dev.holdfast.engine.http;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Delivery;
 import io.netty.buffer.ByteBuf;
+import io.opentelemetry.api.trace.Span;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,9 @@ final class Sending {
   final HttpSender.Ended ended;
   final Target target;
   final long startedNanos;
+
+  /** What shows it to people, when there is tracing. */
+  final @Nullable Span span;
 
   /** The neighbours in {@link Deadlines}. */
   @Nullable Sending older;
@@ -48,11 +52,22 @@ final class Sending {
   private byte[] response = Outcome.NO_RESPONSE;
   private int received;
 
-  Sending(Delivery delivery, HttpSender.Ended ended, Target target, long startedNanos) {
+  Sending(
+      Delivery delivery,
+      HttpSender.Ended ended,
+      Target target,
+      @Nullable Span span,
+      long startedNanos) {
     this.delivery = delivery;
     this.ended = ended;
     this.target = target;
+    this.span = span;
     this.startedNanos = startedNanos;
+  }
+
+  /** The trace context that the receiver is to go on with: the attempt's own, or the event's. */
+  @Nullable String traceparent() {
+    return span == null ? delivery.event().traceparent() : TraceContext.traceparent(span);
   }
 
   boolean isAnswered() {

@@ -78,7 +78,8 @@ final class Checkpointer implements AutoCloseable {
       checkpointUntilClosed();
     } catch (RuntimeException e) {
       // Without checkpoints the log would grow without limit.
-      LOG.error("store.checkpointer-ended: nothing is written any more", e);
+      LOG.error(
+          "store.checkpointer-ended next=\"nothing is written any more: the process ends\"", e);
       writer.breakDown(
           new StoreException(StoreException.Kind.BROKEN, "the checkpointer has ended", e));
     }
@@ -162,11 +163,13 @@ final class Checkpointer implements AutoCloseable {
   private void failed(SQLException e) {
     StoreException failure = Sqlite.failure("moving the log into the file", e);
     if (failure.kind() == StoreException.Kind.BROKEN) {
-      LOG.error("store.checkpoint-failed: nothing is written any more", failure);
+      LOG.error(
+          "store.checkpoint-failed next=\"nothing is written any more: the process ends\"",
+          failure);
       writer.breakDown(failure);
     } else if (System.nanoTime() - complainedNanos >= COMPLAIN_EVERY_NANOS) {
       complainedNanos = System.nanoTime();
-      LOG.warn("store.checkpoint-postponed: tried again in a moment", failure);
+      LOG.warn("store.checkpoint-postponed next=\"tried again in a moment\"", failure);
     }
   }
 

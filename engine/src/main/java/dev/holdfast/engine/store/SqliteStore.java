@@ -3,6 +3,7 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
@@ -13,6 +14,8 @@ import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +43,12 @@ public final class SqliteStore implements Store, History {
   static final String COUNT_UNFINISHED =
       "SELECT endpoint, status, count(*) FROM open GROUP BY endpoint, status";
 
+  /** Answered by one look at the table's first row. */
+  static final String OLDEST_UNFINISHED = "SELECT min(id) FROM open";
+
+  /** Answered by one look at the index's first entry. */
+  static final String EARLIEST_DUE = "SELECT min(due) FROM open WHERE due IS NOT NULL";
+
   private final StoreFile file;
   private final Writer writer;
   private final Upkeep upkeep;
@@ -47,6 +57,7 @@ public final class SqliteStore implements Store, History {
   private final HistoryReads history;
   private final ReplayReads replays;
   private final ApiKeys apiKeys;
+  private final Reader extents;
 
   /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
   private final List<AutoCloseable> parts;
@@ -101,6 +112,7 @@ public final class SqliteStore implements Store, History {
     replays = new ReplayReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
+    extents = opened(opened, new Reader(file.path()));
     checkpointer =
         opened(
             opened,
@@ -231,6 +243,56 @@ public final class SqliteStore implements Store, History {
     return highest;
   }
 
+  /**
+   * How much there is.
+   *
+   * @param freeBytes what the disk has left
+   * @param oldestUnfinished when the oldest unfinished message was accepted
+   * @param earliestDue when the first of all that wait is due
+   */
+  public record Extent(
+      long databaseBytes,
+      long logBytes,
+      long freeBytes,
+      @Nullable Instant oldestUnfinished,
+      @Nullable Instant earliestDue) {}
+
+  /** Looks how much there is: a few file sizes and the first entries of two indexes. */
+  public Extent extent() throws StoreException {
+    Path database = file.path();
+    try {
+      Path log = database.resolveSibling(database.getFileName() + "-wal");
+      long databaseBytes = Files.size(database);
+      long logBytes = Files.exists(log) ? Files.size(log) : 0;
+      long freeBytes = Files.getFileStore(database).getUsableSpace();
+      return extents.read(
+          "looking how much there is",
+          connection ->
+              new Extent(
+                  databaseBytes,
+                  logBytes,
+                  freeBytes,
+                  oldestUnfinished(connection),
+                  earliestDue(connection)));
+    } catch (IOException e) {
+      throw new StoreException(
+          StoreException.Kind.REFUSED, "looking how large the store is: " + e, e);
+    }
+  }
+
+  private static @Nullable Instant oldestUnfinished(Reader.Statements connection)
+      throws SQLException {
+    try (ResultSet row = connection.prepare(OLDEST_UNFINISHED).executeQuery()) {
+      return row.next() && row.getObject(1) != null ? Id.time(row.getLong(1)) : null;
+    }
+  }
+
+  private static @Nullable Instant earliestDue(Reader.Statements connection) throws SQLException {
+    try (ResultSet row = connection.prepare(EARLIEST_DUE).executeQuery()) {
+      return row.next() ? Rows.time(row, 1) : null;
+    }
+  }
+
   @Override
   public Written write(Batch batch) throws StoreException {
     Written written = writer.write(batch);
@@ -337,7 +399,9 @@ public final class SqliteStore implements Store, History {
     try {
       part.close();
     } catch (Exception e) {
-      LOG.warn("store.close-failed: what was written is safe, the log is moved at next start", e);
+      LOG.warn(
+          "store.close-failed next=\"what was written is safe; the log is moved at the next start\"",
+          e);
     }
   }
 }

@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Delivery;
 import io.netty.handler.ssl.SslContext;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -22,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** A sender on an event loop of its own, for tests that run on another thread. */
 final class Senders implements AutoCloseable {
@@ -49,12 +51,14 @@ final class Senders implements AutoCloseable {
       AddressGuard guard,
       Duration timeout,
       int mostConnections,
+      @Nullable Tracer tracer,
       Keeping keeping,
       SslContext tls) {
     vertx = Vertx.vertx(options.setEventLoopPoolSize(1).setPreferNativeTransport(true));
     context = vertx.getOrCreateContext();
     sender =
-        new HttpSender(context, guard, timeout, mostConnections, "Holdfast/test", keeping, tls);
+        new HttpSender(
+            context, guard, timeout, mostConnections, "Holdfast/test", tracer, keeping, tls);
   }
 
   /**
@@ -65,6 +69,7 @@ final class Senders implements AutoCloseable {
     private List<String> allow = List.of("127.0.0.0/8");
     private Duration timeout = Duration.ofSeconds(20);
     private int mostConnections = 4_096;
+    private @Nullable Tracer tracer;
     private Keeping keeping = Keeping.USUAL;
     private SslContext tls = HttpSender.verifyingTls();
 
@@ -80,6 +85,11 @@ final class Senders implements AutoCloseable {
 
     Builder mostConnections(int most) {
       mostConnections = most;
+      return this;
+    }
+
+    Builder tracer(Tracer made) {
+      tracer = made;
       return this;
     }
 
@@ -101,7 +111,7 @@ final class Senders implements AutoCloseable {
 
     Senders build() {
       return new Senders(
-          options, AddressGuard.allowing(allow), timeout, mostConnections, keeping, tls);
+          options, AddressGuard.allowing(allow), timeout, mostConnections, tracer, keeping, tls);
     }
   }
 

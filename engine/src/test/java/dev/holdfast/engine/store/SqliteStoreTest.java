@@ -123,6 +123,29 @@ final class SqliteStoreTest extends StoreContract {
   }
 
   @Test
+  void an_extent_tells_sizes_and_what_is_oldest_and_due_first_without_a_scan() throws Exception {
+    try (SqliteStore store = openOwn()) {
+      assertThat(plan(store, SqliteStore.OLDEST_UNFINISHED)).allMatch(s -> s.startsWith("SEARCH"));
+      assertThat(plan(store, SqliteStore.EARLIEST_DUE))
+          .allMatch(step -> step.contains("COVERING INDEX open_by_due"));
+      assertThat(store.extent().oldestUnfinished()).isNull();
+      assertThat(store.extent().earliestDue()).isNull();
+
+      AcceptedEvent event = sample.pending(sample.event(), endpoints(2));
+      store.write(batch(accept(event)));
+      Message first = event.messages().getFirst();
+      store.write(batch(new Write.Park(Sample.waiting(first, 1, Sample.after(60)))));
+
+      SqliteStore.Extent extent = store.extent();
+      assertThat(extent.oldestUnfinished()).isEqualTo(first.createdAt());
+      assertThat(extent.earliestDue()).isEqualTo(Sample.after(60));
+      assertThat(extent.databaseBytes()).isPositive();
+      assertThat(extent.logBytes()).isPositive();
+      assertThat(extent.freeBytes()).isPositive();
+    }
+  }
+
+  @Test
   void a_backlog_and_a_probe_look_at_a_limited_number_of_waiting_messages() throws Exception {
     try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
       AcceptedEvent event = sample.pending(sample.event(), endpoints(31));

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Holdfast;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -17,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +46,7 @@ public final class ApiServer {
    * @param port 0 for any free one
    * @param schedule the engine's, to show when messages are given up
    * @param metrics where all parts of the program register what they measure
+   * @param tracer makes spans of requests that bring events; absent when nobody wants them
    */
   public record Options(
       String host,
@@ -52,7 +55,8 @@ public final class ApiServer {
       RetrySchedule schedule,
       EndpointUrls urls,
       Keyring keyring,
-      PrometheusMeterRegistry metrics) {}
+      PrometheusMeterRegistry metrics,
+      @Nullable Tracer tracer) {}
 
   private ApiServer(
       Context context,
@@ -100,10 +104,10 @@ public final class ApiServer {
     Vertx vertx = context.owner();
     ApiLimits limits = options.limits();
     Connections connections = new Connections(context, limits);
-    Metrics metrics = new Metrics(options.metrics(), connections);
     AtomicBoolean stopping = new AtomicBoolean();
+    Metrics metrics = new Metrics(options.metrics(), connections, () -> !stopping.get());
     List<Route> routes = new ArrayList<>();
-    routes.addAll(new EventsApi(engine, limits, options.schedule()).routes());
+    routes.addAll(new EventsApi(engine, limits, options.schedule(), options.tracer()).routes());
     routes.addAll(new SubscriptionsApi(engine, options.urls()).routes());
     routes.addAll(new EndpointsApi(engine).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());

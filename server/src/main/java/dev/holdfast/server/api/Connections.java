@@ -21,6 +21,7 @@ final class Connections {
   private final ApiLimits limits;
   private final IdentityHashMap<HttpConnection, Peer> peers = new IdentityHashMap<>();
   private final Map<String, Long> heldByTenant = new HashMap<>();
+  private final AnswerCounts answers = new AnswerCounts();
   private long heldBytes;
 
   Connections(Context context, ApiLimits limits) {
@@ -74,6 +75,10 @@ final class Connections {
 
   Context context() {
     return context;
+  }
+
+  AnswerCounts answers() {
+    return answers;
   }
 
   int open() {

@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
+import dev.holdfast.engine.Measurements;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.Optional;
@@ -23,6 +24,8 @@ interface Engine {
   <T> Future<T> read(Holdfast.HistoryRead<T> question);
 
   Future<Optional<Tested>> test(String tenant, long endpoint);
+
+  Future<Measurements> measure();
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -49,6 +52,11 @@ interface Engine {
       @Override
       public Future<Optional<Tested>> test(String tenant, long endpoint) {
         return holdfast.test(tenant, endpoint);
+      }
+
+      @Override
+      public Future<Measurements> measure() {
+        return holdfast.measure();
       }
     };
   }

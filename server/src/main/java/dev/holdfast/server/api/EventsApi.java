@@ -10,6 +10,7 @@ import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.History.MessageSummary;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.core.rules.RetrySchedule;
+import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
@@ -25,30 +26,36 @@ import tools.jackson.core.JsonGenerator;
 /** Takes events in, one by one or in batches, and shows them. */
 final class EventsApi {
   private static final CharSequence TRACEPARENT = HttpHeaders.createOptimized("traceparent");
+  private static final String EVENTS = "/v1/events";
+  private static final String BATCH = "/v1/events/batch";
   private static final String OWN_PREFIX = Id.EVENT + "_";
 
   private final Engine engine;
   private final ApiLimits limits;
   private final EventReader reader;
   private final RetrySchedule schedule;
+  private final @Nullable AcceptSpans spans;
 
-  EventsApi(Engine engine, ApiLimits limits, RetrySchedule schedule) {
+  /**
+   * @param tracer absent when nobody wants to see requests as spans
+   */
+  EventsApi(Engine engine, ApiLimits limits, RetrySchedule schedule, @Nullable Tracer tracer) {
     this.engine = engine;
     this.limits = limits;
     this.reader = new EventReader(limits.messageBytes());
     this.schedule = schedule;
+    this.spans = tracer == null ? null : new AcceptSpans(tracer);
   }
 
   List<Route> routes() {
     return List.of(
-        Route.postJson("/v1/events", Access.PUBLISH, limits.eventRequestBytes(), this::submit),
-        Route.postJson(
-            "/v1/events/batch", Access.PUBLISH, ApiLimits.BATCH_BYTES, this::submitBatch),
+        Route.postJson(EVENTS, Access.PUBLISH, limits.eventRequestBytes(), this::submit),
+        Route.postJson(BATCH, Access.PUBLISH, ApiLimits.BATCH_BYTES, this::submitBatch),
         Route.get("/v1/events/{id}", Access.ANY_KEY, Set.of(), this::get));
   }
 
   private void submit(Exchange exchange, byte[] body) {
-    String traceparent = traceparent(exchange);
+    String traceparent = traceparent(exchange, EVENTS);
     parse(
         exchange,
         body,
@@ -57,7 +64,7 @@ final class EventsApi {
   }
 
   private void submitBatch(Exchange exchange, byte[] body) {
-    String traceparent = traceparent(exchange);
+    String traceparent = traceparent(exchange, BATCH);
     parse(
         exchange,
         body,
@@ -65,8 +72,10 @@ final class EventsApi {
         events -> ask(exchange, events, true));
   }
 
-  private static @Nullable String traceparent(Exchange exchange) {
-    return Traceparent.valid(exchange.request().headers().get(TRACEPARENT));
+  /** The trace context that the events are kept with: as it came, or under our own span. */
+  private @Nullable String traceparent(Exchange exchange, String route) {
+    String came = Traceparent.valid(exchange.request().headers().get(TRACEPARENT));
+    return spans == null ? came : spans.start(exchange, route, came);
   }
 
   /** Small bodies here and now, large ones on another thread: they would hold up the loop. */

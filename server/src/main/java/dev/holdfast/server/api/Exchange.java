@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Connections.Peer;
 import dev.holdfast.server.api.Problem.Kind;
+import io.opentelemetry.api.trace.Span;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -65,6 +66,7 @@ final class Exchange {
   private final boolean expectsBody;
 
   private @Nullable Route route;
+  private @Nullable Span span;
   private Caller caller = Caller.NOBODY;
   private String variable = "";
   private Parameters parameters = Parameters.NONE;
@@ -96,6 +98,11 @@ final class Exchange {
     variable = variableInPath;
     parameters = known;
     caller = knownCaller;
+  }
+
+  /** Ends this span with the answer. */
+  void traced(Span begun) {
+    span = begun;
   }
 
   HttpServerRequest request() {
@@ -264,6 +271,9 @@ final class Exchange {
   void abandon() {
     answered = true;
     letGo();
+    if (span != null) {
+      span.end();
+    }
   }
 
   private void letGo() {
@@ -409,6 +419,7 @@ final class Exchange {
 
   void refuse(Problem problem) {
     if (begin()) {
+      connections.answers().refused(problem.kind());
       HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
       response.putHeader(HttpHeaders.CONTENT_TYPE, PROBLEM_JSON);
       response.putHeader(CACHE_CONTROL, NO_STORE);
@@ -438,7 +449,11 @@ final class Exchange {
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     String call = route == null ? "" : route.method() + " " + route.path();
     if (cause instanceof StoreException e && e.kind() != StoreException.Kind.BROKEN) {
-      log.warn("api.unavailable reference={} call={}", reference, call, cause);
+      log.warn(
+          "api.unavailable reference={} call=\"{}\" next=\"the caller is told to ask again later\"",
+          reference,
+          call,
+          cause);
       refuse(
           new Problem(
               Kind.UNAVAILABLE,
@@ -449,7 +464,11 @@ final class Exchange {
               5,
               null));
     } else {
-      log.error("api.failed reference={} call={}", reference, call, cause);
+      log.error(
+          "api.failed reference={} call=\"{}\" next=\"the caller is told the reference\"",
+          reference,
+          call,
+          cause);
       refuse(Problem.internal(reference));
     }
   }
@@ -465,6 +484,10 @@ final class Exchange {
   }
 
   private void end(HttpServerResponse response, @Nullable Buffer content) {
+    connections.answers().answered(response.getStatusCode());
+    if (span != null) {
+      AcceptSpans.end(span, response.getStatusCode());
+    }
     if (received) {
       // before the answer goes out, since that may begin the next request of a pipeline
       idle();

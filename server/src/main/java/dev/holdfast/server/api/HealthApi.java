@@ -59,12 +59,15 @@ final class HealthApi {
   private void metrics(Exchange exchange, byte[] body) {
     exchange.then(
         engine
-            .look(View::gauges)
+            .measure()
             .compose(
-                gauges -> {
-                  metrics.update(gauges);
-                  return engine.context().executeBlocking(metrics::scrape, false);
-                }),
+                measured ->
+                    engine.look(
+                        view -> {
+                          metrics.update(view.gauges(), measured);
+                          return measured;
+                        }))
+            .compose(_ -> engine.context().executeBlocking(metrics::scrape, false)),
         text -> exchange.answer(200, PROMETHEUS_TEXT, Buffer.buffer(text)));
   }
 }

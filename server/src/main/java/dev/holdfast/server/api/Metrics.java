@@ -1,6 +1,11 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Outcome.Failure;
 import dev.holdfast.core.path.View.Gauges;
+import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.Measurements.StoreState;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -10,6 +15,9 @@ import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.BooleanSupplier;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -21,7 +29,14 @@ import java.util.function.ToDoubleFunction;
 final class Metrics implements AutoCloseable {
   private static final Seen NOTHING_SEEN =
       new Seen(
-          new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 0);
+          new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+          Measurements.none(),
+          new AnswerCounts().read(),
+          0,
+          0);
+
+  /** The first digits of the statuses that there are. */
+  private static final int[] ANSWER_CLASSES = {2, 4, 5};
 
   private final PrometheusMeterRegistry registry;
   private final Connections connections;
@@ -29,9 +44,17 @@ final class Metrics implements AutoCloseable {
   private volatile Seen seen = NOTHING_SEEN;
 
   /** What the event loop last saw; read by whichever thread writes the metrics out. */
-  private record Seen(Gauges gauges, int openConnections, long heldBytes) {}
+  private record Seen(
+      Gauges gauges,
+      Measurements measured,
+      AnswerCounts.Read answers,
+      int openConnections,
+      long heldBytes) {}
 
-  Metrics(PrometheusMeterRegistry registry, Connections connections) {
+  /**
+   * @param ready whether requests are taken
+   */
+  Metrics(PrometheusMeterRegistry registry, Connections connections, BooleanSupplier ready) {
     this.registry = registry;
     this.connections = connections;
     unfinished("pending", Gauges::pending);
@@ -73,12 +96,159 @@ final class Metrics implements AutoCloseable {
     Gauge.builder("holdfast.http.held.bytes", this, self -> self.seen.heldBytes())
         .description("Bytes of request bodies that are held")
         .register(registry);
+    Gauge.builder("holdfast.ready", ready, is -> is.getAsBoolean() ? 1 : 0)
+        .strongReference(true)
+        .description("1 while requests are taken")
+        .register(registry);
+    measured();
+    answers();
     new JvmMemoryMetrics().bindTo(registry);
     new JvmThreadMetrics().bindTo(registry);
     new ProcessorMetrics().bindTo(registry);
     new FileDescriptorMetrics().bindTo(registry);
     new UptimeMetrics().bindTo(registry);
     garbageCollection.bindTo(registry);
+  }
+
+  private void measured() {
+    Histograms histograms = new Histograms(registry.getPrometheusRegistry());
+    histograms.times(
+        "holdfast_attempt_duration_seconds",
+        "How long attempts took",
+        () -> seen.measured().attemptDuration());
+    histograms.times(
+        "holdfast_first_attempt_delay_seconds",
+        "From a message's acceptance to its first attempt",
+        () -> seen.measured().firstAttemptDelay());
+    histograms.times(
+        "holdfast_delivery_delay_seconds",
+        "From a message's acceptance to its delivery",
+        () -> seen.measured().deliveryDelay());
+    histograms.times(
+        "holdfast_retry_lateness_seconds",
+        "How long after their slots retries started",
+        () -> seen.measured().retryLateness());
+    histograms.times(
+        "holdfast_commit_duration_seconds",
+        "How long batches took to be on disk",
+        () -> seen.measured().commitDuration());
+    histograms.numbers(
+        "holdfast_commit_writes",
+        "How many writes batches had",
+        () -> seen.measured().commitWrites());
+    histograms.times(
+        "holdfast_event_loop_lag_seconds",
+        "How late the event loop was, sampled four times a second",
+        () -> seen.measured().eventLoopLag());
+    for (Failure.Kind kind : Failure.Kind.values()) {
+      measuredCounter(
+          "holdfast.attempt.failures",
+          "Attempts that failed, by what went wrong",
+          measured -> measured.failures().getOrDefault(kind, 0L),
+          "error",
+          name(kind));
+    }
+    for (Health.State state : Health.State.values()) {
+      measuredCounter(
+          "holdfast.endpoint.changes",
+          "How often endpoints came into a state",
+          measured -> measured.changes().getOrDefault(state, 0L),
+          "state",
+          name(state));
+    }
+    for (DropReason reason : DropReason.values()) {
+      measuredCounter(
+          "holdfast.messages.dropped",
+          "Messages given up, by the reason",
+          measured -> measured.dropped().getOrDefault(reason, 0L),
+          "reason",
+          name(reason));
+    }
+    measuredGauge(
+        "holdfast.reads.waiting",
+        "Reads of the store that wait for their turn",
+        Measurements::pathReadsWaiting,
+        "by",
+        "path");
+    measuredGauge(
+        "holdfast.reads.waiting",
+        "Reads of the store that wait for their turn",
+        Measurements::historyReadsWaiting,
+        "by",
+        "history");
+    measuredGauge(
+        "holdfast.endpoint.connections",
+        "Connections open to endpoints",
+        Measurements::openConnections);
+    store(
+        "holdfast.store.bytes", "Bytes of the store", StoreState::databaseBytes, "of", "database");
+    store("holdfast.store.bytes", "Bytes of the store", StoreState::logBytes, "of", "log");
+    store(
+        "holdfast.disk.free.bytes", "Bytes that the store's disk has left", StoreState::freeBytes);
+    store(
+        "holdfast.oldest.unfinished.age.seconds",
+        "How long ago the oldest unfinished message was accepted",
+        state -> seconds(state.oldestUnfinished()));
+    store(
+        "holdfast.due.lag.seconds",
+        "For how long the message that is due for longest has been due",
+        state -> seconds(state.dueLag()));
+  }
+
+  private void answers() {
+    for (int digit : ANSWER_CLASSES) {
+      FunctionCounter.builder(
+              "holdfast.http.answers", this, self -> self.seen.answers().byClass()[digit])
+          .description("Requests answered, by the class of their status")
+          .tags("status", digit + "xx")
+          .register(registry);
+    }
+    for (Problem.Kind kind : Problem.Kind.values()) {
+      FunctionCounter.builder(
+              "holdfast.http.refusals",
+              this,
+              self -> self.seen.answers().refusals().getOrDefault(kind, 0L))
+          .description("Requests refused, by the reason")
+          .tags("reason", name(kind))
+          .register(registry);
+    }
+  }
+
+  private static double seconds(Duration duration) {
+    return duration.toMillis() / 1e3;
+  }
+
+  private static String name(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  private void measuredCounter(
+      String name, String description, ToDoubleFunction<Measurements> value, String... tags) {
+    FunctionCounter.builder(name, this, self -> value.applyAsDouble(self.seen.measured()))
+        .description(description)
+        .tags(tags)
+        .register(registry);
+  }
+
+  private void measuredGauge(
+      String name, String description, ToDoubleFunction<Measurements> value, String... tags) {
+    Gauge.builder(name, this, self -> value.applyAsDouble(self.seen.measured()))
+        .description(description)
+        .tags(tags)
+        .register(registry);
+  }
+
+  /** What the store finds is not known when it does not answer in time. */
+  private void store(
+      String name, String description, ToDoubleFunction<StoreState> value, String... tags) {
+    measuredGauge(
+        name,
+        description,
+        measured -> {
+          StoreState state = measured.store();
+          return state == null ? Double.NaN : value.applyAsDouble(state);
+        },
+        tags);
   }
 
   private void unfinished(String status, ToDoubleFunction<Gauges> value) {
@@ -118,8 +288,14 @@ final class Metrics implements AutoCloseable {
   }
 
   /** Takes in what the event loop sees now. */
-  void update(Gauges gauges) {
-    seen = new Seen(gauges, connections.open(), connections.heldBytes());
+  void update(Gauges gauges, Measurements measured) {
+    seen =
+        new Seen(
+            gauges,
+            measured,
+            connections.answers().read(),
+            connections.open(),
+            connections.heldBytes());
   }
 
   String scrape() {

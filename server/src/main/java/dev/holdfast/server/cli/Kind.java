@@ -3,6 +3,8 @@ package dev.holdfast.server.cli;
 import java.math.BigDecimal;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -102,6 +104,16 @@ interface Kind<T> {
   /** A key that may be given or not. */
   static Kind<Optional<String>> optionalKey() {
     return new OptionalKey();
+  }
+
+  /** The address of a collector that may be given or not. */
+  static Kind<Optional<URI>> optionalCollector() {
+    return new OptionalCollector();
+  }
+
+  /** A name that others show. */
+  static Kind<String> name() {
+    return new Name();
   }
 
   /** See {@link #whole}. */
@@ -480,6 +492,60 @@ interface Kind<T> {
     @Override
     public String allowed() {
       return "an address or a name of this machine, such as 127.0.0.1, or 0.0.0.0 for all";
+    }
+  }
+
+  /** See {@link #optionalCollector}. */
+  record OptionalCollector() implements Kind<Optional<URI>> {
+    private static final String TRACES = "/v1/traces";
+
+    @Override
+    public Optional<URI> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return Optional.empty();
+      }
+      URI uri;
+      try {
+        uri = new URI(text);
+      } catch (URISyntaxException e) {
+        throw new BadValue("is no URL");
+      }
+      boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+      if (!isHttp || uri.getHost() == null) {
+        throw new BadValue(
+            "is no URL that begins with http:// or https:// and a host",
+            text.matches("[A-Za-z0-9.-]+:\\d{1,5}") ? "http://" + text : null);
+      }
+      if (uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getFragment() != null) {
+        throw new BadValue("has a user, a query or a fragment");
+      }
+      boolean isBare = uri.getPath().isEmpty() || uri.getPath().equals("/");
+      return Optional.of(isBare ? uri.resolve(TRACES) : uri);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or an http or https URL such as http://localhost:4318, to which "
+          + TRACES
+          + " is added when it has no path";
+    }
+  }
+
+  /** See {@link #name}. */
+  record Name() implements Kind<String> {
+    private static final int MOST = 100;
+
+    @Override
+    public String read(String text) throws BadValue {
+      if (!text.matches("[\\x21-\\x7e]{1," + MOST + "}")) {
+        throw new BadValue("is no name");
+      }
+      return text;
+    }
+
+    @Override
+    public String allowed() {
+      return "1 to " + MOST + " visible ASCII characters";
     }
   }
 

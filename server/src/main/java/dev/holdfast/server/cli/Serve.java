@@ -106,6 +106,7 @@ final class Serve implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     try {
       Settings settings = Settings.read(sources());
+      Logging.apply(settings.get(Settings.LOG_FORMAT), settings.get(Settings.LOG_LEVEL));
       StopSignal stop = signals.get();
       Server server = starter.start(settings, out);
       greet(settings, server, out);
@@ -168,7 +169,8 @@ final class Serve implements Callable<Integer> {
       return ExitCode.DONE;
     } catch (TimeoutException e) {
       log()
-          .error("server.stop.late: ending now; what was in flight is tried again after a restart");
+          .error(
+              "server.stop-late next=\"ending now; what was in flight is tried again after a restart\"");
       return ExitCode.FAILED;
     }
   }

@@ -9,6 +9,8 @@ import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
+import dev.holdfast.server.tracing.Tracing;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -234,6 +236,42 @@ final class Settings {
           "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
               + " try things out on this machine.");
 
+  static final Setting<Logging.Format> LOG_FORMAT =
+      declare(
+          "log.format",
+          Kind.choice(Logging.Format.class),
+          "human",
+          "How the log reads: human has lines for people, json an object a line.");
+
+  static final Setting<Logging.Level> LOG_LEVEL =
+      declare(
+          "log.level",
+          Kind.choice(Logging.Level.class),
+          "info",
+          "What the log tells. debug adds a line for every delivery: not for a busy server.");
+
+  static final Setting<Optional<URI>> TRACING_ENDPOINT =
+      declare(
+          "tracing.endpoint",
+          Kind.optionalCollector(),
+          "",
+          "Where traces are sent, by OTLP over HTTP. Empty: there are none.");
+
+  static final Setting<Integer> TRACING_SAMPLE =
+      declare(
+          "tracing.sample",
+          Kind.rate(),
+          "1.0",
+          "The share of the traces beginning here that is kept. A trace that comes with an event is"
+              + " kept when whoever began it keeps it.");
+
+  static final Setting<String> TRACING_SERVICE_NAME =
+      declare(
+          "tracing.service-name",
+          Kind.name(),
+          "holdfast",
+          "What traces call this service. Give each of several servers the same.");
+
   /** Variables that begin like settings and are read by the launcher or by other commands. */
   static final SortedMap<String, String> OTHER_VARIABLES =
       Collections.unmodifiableSortedMap(
@@ -365,6 +403,15 @@ final class Settings {
     return new Quota(
         events == null ? every.eventsPerSecond() : events,
         bytes == null ? every.storedBytes() : bytes);
+  }
+
+  /** How traces are to be made, if they are. */
+  Optional<Tracing.Options> tracing(String version) {
+    return get(TRACING_ENDPOINT)
+        .map(
+            endpoint ->
+                new Tracing.Options(
+                    endpoint, get(TRACING_SAMPLE), get(TRACING_SERVICE_NAME), version));
   }
 
   /** What was given, without secrets. */

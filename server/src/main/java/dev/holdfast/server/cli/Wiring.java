@@ -7,8 +7,15 @@ import dev.holdfast.engine.http.EndpointUrl;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
+import dev.holdfast.server.tracing.Tracing;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.opentelemetry.api.trace.Tracer;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -26,27 +33,37 @@ final class Wiring {
     Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
     Vertx vertx =
         Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
+    Tracing tracing =
+        settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
+    Tracer tracer = tracing == null ? null : tracing.tracer();
     Holdfast engine = null;
     try {
       engine =
-          Holdfast.open(options, vertx, clock, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
+          Holdfast.open(
+              options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
-      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys));
-      return new Running(vertx, engine, api, keys.source());
+      PrometheusMeterRegistry metrics = metrics(tracing);
+      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys, metrics, tracer));
+      return new Running(vertx, engine, api, tracing, keys.source());
     } catch (StoreRefused e) {
-      vertx.close();
+      stop(null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
     } catch (StoreException e) {
-      stop(engine, vertx);
+      stop(engine, tracing, vertx);
       throw new CannotStart("The store in %s: %s".formatted(options.data(), e.getMessage()));
     } catch (IOException e) {
-      stop(engine, vertx);
+      stop(engine, tracing, vertx);
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
   }
 
-  private static ApiServer.Options apiOptions(Settings settings, Options options, Keys keys) {
+  private static ApiServer.Options apiOptions(
+      Settings settings,
+      Options options,
+      Keys keys,
+      PrometheusMeterRegistry metrics,
+      @Nullable Tracer tracer) {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
@@ -54,7 +71,42 @@ final class Wiring {
         options.schedule(),
         Wiring::normalised,
         keys,
-        new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+        metrics,
+        tracer);
+  }
+
+  /** Where everything that is measured comes together, with what only this class knows. */
+  private static PrometheusMeterRegistry metrics(@Nullable Tracing tracing) {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    InfoSnapshot build =
+        InfoSnapshot.builder()
+            .name("holdfast_build")
+            .help("What runs here")
+            .dataPoint(
+                InfoDataPointSnapshot.builder()
+                    .labels(
+                        Labels.of("version", Version.NUMBER, "java", Runtime.version().toString()))
+                    .build())
+            .build();
+    registry.getPrometheusRegistry().register(() -> build);
+    registry.getPrometheusRegistry().register(() -> spans(tracing));
+    return registry;
+  }
+
+  private static CounterSnapshot spans(@Nullable Tracing tracing) {
+    return CounterSnapshot.builder()
+        .name("holdfast_spans")
+        .help("Spans made, by whether the collector has taken them")
+        .dataPoint(spans("exported", tracing == null ? 0 : tracing.exported()))
+        .dataPoint(spans("dropped", tracing == null ? 0 : tracing.dropped()))
+        .build();
+  }
+
+  private static CounterDataPointSnapshot spans(String outcome, long count) {
+    return CounterDataPointSnapshot.builder()
+        .labels(Labels.of("outcome", outcome))
+        .value((double) count)
+        .build();
   }
 
   private static ApiLimits limits(Settings settings) {
@@ -72,12 +124,16 @@ final class Wiring {
     };
   }
 
-  private static void stop(@Nullable Holdfast engine, Vertx vertx) {
+  private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
+    if (tracing != null) {
+      tracing.close();
+    }
     Future<Void> stopped = engine == null ? Future.succeededFuture() : engine.stop();
     stopped.eventually(vertx::close).await();
   }
 
-  private record Running(Vertx vertx, Holdfast engine, ApiServer api, String adminKey)
+  private record Running(
+      Vertx vertx, Holdfast engine, ApiServer api, @Nullable Tracing tracing, String adminKey)
       implements Server {
     @Override
     public int port() {
@@ -86,7 +142,22 @@ final class Wiring {
 
     @Override
     public Future<Void> stop() {
-      return api.stop().eventually(engine::stop).eventually(vertx::close);
+      return api.stop()
+          .eventually(engine::stop)
+          .eventually(this::stopTracing)
+          .eventually(vertx::close);
+    }
+
+    private Future<?> stopTracing() {
+      Tracing stopping = tracing;
+      if (stopping == null) {
+        return Future.succeededFuture();
+      }
+      return vertx.executeBlocking(
+          () -> {
+            stopping.close();
+            return true;
+          });
     }
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
+import dev.holdfast.engine.Measurements;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -91,6 +92,11 @@ final class FakeEngine implements Engine {
   @Override
   public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
     return onContext(() -> question.ask(history.call()));
+  }
+
+  @Override
+  public Future<Measurements> measure() {
+    return onContext(Measurements::none);
   }
 
   private <T> Future<T> onContext(Question<T> question) {

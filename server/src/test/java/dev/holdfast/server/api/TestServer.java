@@ -101,7 +101,8 @@ final class TestServer implements AutoCloseable {
                 RealEngine.SCHEDULE,
                 urls,
                 new FixedKeys(),
-                new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))));
+                new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+                null)));
   }
 
   /** Keys that nobody can change. */

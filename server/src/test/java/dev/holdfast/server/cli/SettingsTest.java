@@ -15,7 +15,9 @@ import dev.holdfast.engine.Options;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
+import dev.holdfast.server.tracing.Tracing;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -138,6 +140,19 @@ class SettingsTest {
               assertThat(setting.kind().allowed()).isNotBlank();
             });
     assertThat(Settings.catalogue()).extracting(Setting::variable).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void a_collector_without_a_path_gets_traces_where_collectors_take_them() throws Exception {
+    assertThat(set("tracing.endpoint=https://host:4318").get(Settings.TRACING_ENDPOINT))
+        .contains(URI.create("https://host:4318/v1/traces"));
+    assertThat(set("tracing.endpoint=http://host/otlp/traces").get(Settings.TRACING_ENDPOINT))
+        .contains(URI.create("http://host/otlp/traces"));
+    assertThat(set().tracing("1")).isEmpty();
+    assertThat(
+            set("tracing.endpoint=http://host", "tracing.sample=0.25", "tracing.service-name=shop")
+                .tracing("1"))
+        .contains(new Tracing.Options(URI.create("http://host/v1/traces"), 250_000, "shop", "1"));
   }
 
   // Where values come from
@@ -327,7 +342,15 @@ class SettingsTest {
         "server.host          | 0.0.0.0:80 | has a port, which is server.port | 0.0.0.0",
         "server.host          | a b        | is neither an address nor a name |",
         "server.host          | ''         | is neither an address nor a name |",
-        "data                 | ''         | is no directory        |"
+        "data                 | ''         | is no directory        |",
+        "log.format           | JSON       | is none of the choices | json",
+        "log.level            | trace      | is none of the choices |",
+        "tracing.endpoint     | localhost:4318 | is no URL that begins with http:// or https:// and a host | http://localhost:4318",
+        "tracing.endpoint     | http://a b | is no URL              |",
+        "tracing.endpoint     | http://u:p@host:4318 | has a user, a query or a fragment |",
+        "tracing.endpoint     | http://host:4318/?k=v | has a user, a query or a fragment |",
+        "tracing.sample       | 2          | is out of bounds       | 0.02",
+        "tracing.service-name | ''         | is no name             |"
       })
   void a_bad_value_is_refused_with_what_is_allowed(
       String key, String value, String what, @Nullable String meant) {
