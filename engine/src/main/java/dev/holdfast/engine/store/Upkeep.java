@@ -45,8 +45,7 @@ final class Upkeep {
     try {
       boolean more = false;
       if (index.isBehind()) {
-        writer.behind("indexing history", index::advance).ifPresent(index::advanced);
-        index.recount();
+        index.advanced(writer.behind("indexing history", index::advance));
         more = index.isBehind();
       }
       Removed removed = Removed.NOTHING;
@@ -69,9 +68,6 @@ final class Upkeep {
       Removed removed = writer.behind("removing history", () -> removal.step(retention, now));
       done = true;
       removal.stepped();
-      if (!removed.isNothing()) {
-        index.recount();
-      }
       return removed;
     } finally {
       if (!done) {
