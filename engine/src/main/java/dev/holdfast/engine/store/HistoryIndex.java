@@ -42,8 +42,11 @@ final class HistoryIndex {
   /** The numbers of the parts by the id that each begins with. */
   private final NavigableMap<Long, Long> parts = new TreeMap<>();
 
-  /** Finished messages that are not in the tables, or two chunks of them if there are more. */
+  /** Finished messages that are not in the tables, as far as they were counted. */
   private long behind;
+
+  /** Whether there may be more of them, since counting them all would take too long. */
+  private boolean isMore;
 
   /**
    * How the tables are written.
@@ -52,7 +55,7 @@ final class HistoryIndex {
    * @param part messages after which another part begins
    */
   record Limits(int chunk, int part) {
-    static final Limits DEFAULT = new Limits(2_000, 50_000);
+    static final Limits DEFAULT = new Limits(1_000, 20_000);
   }
 
   /** Whom people ask for. */
@@ -173,7 +176,7 @@ final class HistoryIndex {
     if (!parts.containsKey(0L) || !parts.containsValue(extent.part())) {
       throw new Damaged("parts of the index of history are missing");
     }
-    behind = countBehind();
+    count();
   }
 
   private static int place(By by) {
@@ -196,7 +199,7 @@ final class HistoryIndex {
 
   /** So many messages have finished that are not covered. */
   void finished(int messages) {
-    behind = Math.min(behind + messages, 2L * limits.chunk());
+    behind += messages;
   }
 
   boolean isBehind() {
@@ -244,20 +247,22 @@ final class HistoryIndex {
     return Optional.of(new Advance(next, part));
   }
 
-  /** The chunk is on disk. */
-  void advanced(Advance advance) {
-    extent = advance.extent();
-    parts.put(advance.part().first(), advance.part().number());
-  }
-
-  /** Messages may be gone that had finished and were not in the tables. */
-  void recount() throws SQLException {
-    behind = countBehind();
+  /** The chunk, if there was one, is on disk. */
+  void advanced(Optional<Advance> advance) throws SQLException {
+    if (advance.isPresent()) {
+      extent = advance.get().extent();
+      parts.put(advance.get().part().first(), advance.get().part().number());
+      behind -= limits.chunk();
+    }
+    if (advance.isEmpty() || (isMore && !isBehind())) {
+      count();
+    }
   }
 
   /** Takes a message out, in the transaction that is open. */
   void remove(Finished message, String tenant) throws SQLException {
     if (!covers(message.id())) {
+      behind--;
       return;
     }
     for (By by : By.values()) {
@@ -322,11 +327,12 @@ final class HistoryIndex {
     parts.put(next.first(), next.number());
   }
 
-  private long countBehind() throws SQLException {
+  private void count() throws SQLException {
     countBehind.setLong(1, extent.through());
     countBehind.setInt(2, 2 * limits.chunk());
     try (ResultSet row = countBehind.executeQuery()) {
-      return row.next() ? row.getLong(1) : 0;
+      behind = row.next() ? row.getLong(1) : 0;
+      isMore = isBehind();
     }
   }
 }

@@ -91,11 +91,13 @@ final class Removal {
    *
    * @param messages messages that one step removes
    * @param events events that one step looks at
+   * @param bytes data of events that one step removes
    * @param time how long a step goes on to the next event
    * @param longestPause the time from one round to the next, if retention is long
    */
-  record Limits(int messages, int events, Duration time, Duration longestPause) {
-    static final Limits DEFAULT = new Limits(500, 500, Duration.ofMillis(3), Duration.ofHours(1));
+  record Limits(int messages, int events, long bytes, Duration time, Duration longestPause) {
+    static final Limits DEFAULT =
+        new Limits(500, 500, 4L << 20, Duration.ofMillis(3), Duration.ofHours(1));
   }
 
   /** What a round goes over, one after the other. */
@@ -301,6 +303,7 @@ final class Removal {
     long began = System.nanoTime();
     boolean wasTooLarge = isTooLarge(retention);
     boolean isTooLarge = wasTooLarge;
+    long excess = wasTooLarge ? usedBytes() - retention.maxBytes() : 0;
     long below = Math.min(number(newest), isTooLarge ? Long.MAX_VALUE : Id.floor(cutoff));
     events.setLong(1, state.after());
     events.setLong(2, below);
@@ -311,6 +314,7 @@ final class Removal {
     try (ResultSet rows = events.executeQuery()) {
       int looked = 0;
       long asked = 0;
+      long bytes = 0;
       while (rows.next()) {
         isEnd = false;
         long id = rows.getLong(1);
@@ -323,11 +327,12 @@ final class Removal {
           }
           break;
         }
-        asked += candidate == null ? 0 : candidate.messages();
-        if (asked > limits.messages() && looked > 0) {
-          break;
-        }
         if (candidate != null) {
+          asked += candidate.messages();
+          bytes += candidate.bytes();
+          if (looked > 0 && (asked > limits.messages() || bytes > limits.bytes())) {
+            break;
+          }
           candidates.add(candidate);
         }
         after = id;
@@ -343,7 +348,7 @@ final class Removal {
           hide = candidate.head().id();
         } else {
           removed = removed.plus(removeWhole(candidate));
-          isTooLarge = isTooLarge && isTooLarge(retention);
+          isTooLarge = isTooLarge && removed.bytes() < excess;
         }
       }
       if (System.nanoTime() - began > limits.time().toNanos()) {

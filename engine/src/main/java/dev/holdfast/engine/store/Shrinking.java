@@ -30,19 +30,17 @@ final class Shrinking {
     this.limits = limits;
   }
 
-  /** Gives some pages back, if there are enough of them; tells whether there are more. */
+  /** Gives some pages back, in the transaction that is open; tells whether there are more. */
   boolean step(Connection connection) throws SQLException {
-    if (!hasTooMany(connection)) {
-      return false;
-    }
     try (Statement statement = connection.createStatement()) {
       // As an update it is carried through to its end; each step of a query gives back one page.
       statement.executeUpdate("PRAGMA incremental_vacuum(" + limits.pages() + ")");
     }
-    return hasTooMany(connection);
+    return isDue(connection);
   }
 
-  private boolean hasTooMany(Connection connection) throws SQLException {
+  /** Whether more pages are free than are kept. */
+  boolean isDue(Connection connection) throws SQLException {
     int free = Sqlite.number(connection, "PRAGMA freelist_count");
     return free > limits.spare()
         && free > Sqlite.number(connection, "PRAGMA page_count") / limits.share()

@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 final class Upkeep {
   private static final Logger LOG = LoggerFactory.getLogger(Upkeep.class);
 
+  private final Connection connection;
   private final Writer writer;
   private final HistoryIndex index;
   private final Removal removal;
@@ -32,6 +33,7 @@ final class Upkeep {
 
   Upkeep(Connection connection, Writer writer, HistoryIndex index, Limits limits)
       throws SQLException {
+    this.connection = connection;
     this.writer = writer;
     this.index = index;
     this.removal = new Removal(connection, index, writer::removes, limits.removal());
@@ -45,8 +47,7 @@ final class Upkeep {
     try {
       boolean more = false;
       if (index.isBehind()) {
-        writer.behind("indexing history", index::advance).ifPresent(index::advanced);
-        index.recount();
+        index.advanced(writer.behind("indexing history", index::advance));
         more = index.isBehind();
       }
       Removed removed = Removed.NOTHING;
@@ -54,7 +55,9 @@ final class Upkeep {
         removed = remove(retention, now);
         more |= removal.isDue(retention, now);
       }
-      more |= writer.between(shrinking::step);
+      if (shrinking.isDue(connection)) {
+        more |= writer.behind("giving room back", () -> shrinking.step(connection));
+      }
       return new Upkept(more, removed);
     } catch (SQLException e) {
       return failed(Sqlite.failure("upkeep of the store", e));
@@ -69,9 +72,6 @@ final class Upkeep {
       Removed removed = writer.behind("removing history", () -> removal.step(retention, now));
       done = true;
       removal.stepped();
-      if (!removed.isNothing()) {
-        index.recount();
-      }
       return removed;
     } finally {
       if (!done) {

@@ -52,7 +52,7 @@ final class RandomStoreTest {
   private static final Upkeep.Limits UPKEEP =
       new Upkeep.Limits(
           new HistoryIndex.Limits(3, 10),
-          new Removal.Limits(2, 20, Duration.ofSeconds(1), Duration.ofMillis(1)),
+          new Removal.Limits(2, 20, 100, Duration.ofSeconds(1), Duration.ofMillis(1)),
           new Shrinking.Limits(16, 2, 8));
 
   @TempDir
