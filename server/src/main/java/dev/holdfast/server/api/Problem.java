@@ -48,7 +48,7 @@ record Problem(
     LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
     TOO_LARGE(413, "too-large", "The request is too large"),
-    BATCH_OVER_QUOTA(413, "batch-over-quota", "The batch is larger than the quota ever allows"),
+    BATCH_OVER_QUOTA(413, "batch-over-quota", "The request is larger than the quota ever allows"),
     URI_TOO_LONG(414, "uri-too-long", "The request line is too long"),
     UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type", "The body must be JSON"),
     EXPECTATION_FAILED(417, "expectation-failed", "The expectation cannot be met"),
@@ -177,17 +177,29 @@ record Problem(
   }
 
   private static Problem overStored(@Nullable Excess excess) {
-    String numbers =
-        excess == null
-            ? ""
-            : " of %d bytes: %d are kept, and this would add %d"
-                .formatted(excess.quota(), excess.present(), excess.asked());
+    if (excess == null) {
+      return of(Kind.QUOTA_EXCEEDED, "Send the same request again.")
+          .retryAfter(STORED_QUOTA_RETRY_SECONDS);
+    }
+    String quota =
+        "The tenant's quota is %d bytes of kept events (quota.stored-bytes)"
+            .formatted(excess.quota());
+    if (excess.asked() > excess.quota()) {
+      return of(
+          Kind.BATCH_OVER_QUOTA,
+          quota
+              + ". This request has "
+              + excess.asked()
+              + " and will never fit: send less at once, or ask the operator to raise the quota."
+              + " Nothing of it was accepted.");
+    }
     return of(
             Kind.QUOTA_EXCEEDED,
-            "The tenant's quota of kept events (quota.stored-bytes) would be exceeded"
-                + numbers
-                + ". Send it again when older events have been removed, which happens as their"
-                + " retention ends, or ask the operator to raise the quota.")
+            quota
+                + ": %d are kept, and this would add %d. Nothing of it was accepted; send it again"
+                    .formatted(excess.present(), excess.asked())
+                + " when older events have been removed as their retention ended, or ask the"
+                + " operator to raise the quota.")
         .retryAfter(STORED_QUOTA_RETRY_SECONDS);
   }
 

@@ -136,6 +136,10 @@ class AnswersTest {
     assertThat(reply.header("retry-after")).contains("60");
     assertThat(reply.json().get("detail").asString())
         .contains("5000 bytes", "4900", "300", "quota.stored-bytes");
+    engine.answer = _ -> new Answer.Refused(Why.STORED_QUOTA, new Excess(5_000, 0, 5_001, null));
+    reply = server.post("/v1/events", EVENT);
+    assertThat(reply.status()).isEqualTo(413);
+    assertThat(reply.json().get("detail").asString()).contains("never fit");
   }
 
   @Test
