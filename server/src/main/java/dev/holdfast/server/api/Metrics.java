@@ -86,10 +86,6 @@ final class Metrics implements AutoCloseable {
         "holdfast.endpoints.gone",
         "Endpoints whose last answer was 410 Gone",
         Gauges::endpointsGone);
-    gauge(
-        "holdfast.store.free.bytes",
-        "Bytes free on the store's disk",
-        gauges -> gauges.freeBytes() == Long.MAX_VALUE ? Double.NaN : gauges.freeBytes());
     Gauge.builder("holdfast.http.connections", this, self -> self.seen.openConnections())
         .description("Connections open to the HTTP interface")
         .register(registry);

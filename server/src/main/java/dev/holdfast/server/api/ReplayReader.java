@@ -20,7 +20,7 @@ final class ReplayReader {
 
   private @Nullable Long endpoint;
   private @Nullable Long subscription;
-  private Set<Ending> endings = Set.of(Ending.DROPPED);
+  private @Nullable Set<Ending> endings;
   private @Nullable Instant since;
   private @Nullable Instant until;
   private boolean again;
@@ -48,11 +48,8 @@ final class ReplayReader {
         default -> throw JsonBody.unknownField(name, KNOWN);
       }
     }
-    if (endpoint == null && subscription == null) {
-      throw Refusal.of(
-          Kind.INVALID_FIELD,
-          "endpoint",
-          "Say whose messages: give \"endpoint\" or \"subscription\", or both.");
+    if (endings == null) {
+      throw JsonBody.missing("status");
     }
     return new Selection(endpoint, subscription, endings, since, until, again);
   }

@@ -326,8 +326,7 @@ class AnswersTest {
             "holdfast_attempts_total{outcome=\"failure\"} 20.0",
             "holdfast_requests_refused_total 21.0",
             "holdfast_requests_over_quota_total 22.0",
-            "holdfast_endpoints_gone 23.0",
-            "holdfast_store_free_bytes 24.0");
+            "holdfast_endpoints_gone 23.0");
     assertThat(reply.text()).doesNotContain("endpoint=").doesNotContain("tenant=");
   }
 }

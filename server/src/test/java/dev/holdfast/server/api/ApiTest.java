@@ -339,6 +339,7 @@ class ApiTest {
             "subject",
             "format",
             "endpoint",
+            "paused",
             "rateLimit",
             "goneAt",
             "createdAt");

@@ -115,7 +115,7 @@ class IntakeTest {
     assertThat(reply.header("allow")).contains("POST");
     Reply put = server.send("PUT", "/v1/subscriptions/sub_0000000000001", new byte[0]);
     isProblem(put, 405);
-    assertThat(put.header("allow")).contains("DELETE, GET, HEAD");
+    assertThat(put.header("allow")).contains("DELETE, GET, HEAD, PATCH");
     isProblem(server.send("BREW", "/health/live", new byte[0]), 405);
   }
 

@@ -227,8 +227,8 @@ class ManageApiTest {
       delimiter = '|',
       textBlock =
           """
-          {}                                                        | endpoint
           {"endpoint":"nonsense"}                                   | endpoint
+          {"endpoint":"ep_0000000000001"}                           | status
           {"endpoint":"ep_0000000000001","status":["waiting"]}      | status[0]
           {"endpoint":"ep_0000000000001","status":[]}               | status
           {"endpoint":"ep_0000000000001","since":"yesterday"}       | since
@@ -243,7 +243,10 @@ class ManageApiTest {
 
   @Test
   void an_unknown_endpoint_or_replay_is_not_found() throws Exception {
-    assertThat(server.post("/v1/replays", "{\"endpoint\":\"ep_0000000000001\"}").status())
+    assertThat(
+            server
+                .post("/v1/replays", "{\"endpoint\":\"ep_0000000000001\",\"status\":[\"dropped\"]}")
+                .status())
         .isEqualTo(404);
     assertThat(server.get("/v1/replays/rpl_0000000000001").status()).isEqualTo(404);
     assertThat(server.post("/v1/replays/rpl_0000000000001/cancel", "").status()).isEqualTo(404);
