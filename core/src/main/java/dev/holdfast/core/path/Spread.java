@@ -26,7 +26,9 @@ final class Spread {
   private final Deque<FanOut> steps = new ArrayDeque<>();
   private @Nullable FanOut underWay;
   private int waiting;
-  private @Nullable Instant retryAt;
+
+  /** When a step that could not be written is tried again. */
+  private Instant retryAt = Instant.EPOCH;
 
   Spread(Limits limits, Match match, Make make, Commit commit, Loads loads) {
     this.limits = limits;
@@ -50,13 +52,10 @@ final class Spread {
   }
 
   void run(Turn turn) {
-    if (underWay != null
-        || steps.isEmpty()
-        || !commit.hasRoomForOutcomes()
-        || (retryAt != null && turn.now().isBefore(retryAt))) {
+    if (!mayRun() || turn.now().isBefore(retryAt)) {
       return;
     }
-    retryAt = null;
+    retryAt = Instant.EPOCH;
     FanOut step = steps.remove();
     underWay = step;
     List<Message> made = new ArrayList<>(step.targets().size());
@@ -77,6 +76,10 @@ final class Spread {
         new Commit.Entry(new Write.Spread(step, made), null, null, null, 1 + made.size(), 0));
   }
 
+  private boolean mayRun() {
+    return underWay == null && !steps.isEmpty() && commit.hasRoomForOutcomes();
+  }
+
   /** The messages of a step are on disk. */
   void made(FanOut step) {
     loads.madeAll();
@@ -93,6 +96,6 @@ final class Spread {
   }
 
   @Nullable Instant nextWake() {
-    return retryAt;
+    return mayRun() ? retryAt : null;
   }
 }
