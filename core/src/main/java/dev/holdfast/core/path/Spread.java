@@ -2,7 +2,6 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -43,6 +42,11 @@ final class Spread {
     return waiting + messages <= limits.spreading();
   }
 
+  /** Whether messages are still to be made of an event with an id up to this one. */
+  boolean isPlannedUpTo(long id) {
+    return steps.stream().anyMatch(step -> step.event() <= id);
+  }
+
   /** The store has these steps. */
   void add(Collection<FanOut> planned) {
     for (FanOut step : planned) {
@@ -61,14 +65,13 @@ final class Spread {
     List<Message> made = new ArrayList<>(step.targets().size());
     for (int i = 0; i < step.targets().size(); i++) {
       FanOut.Target target = step.targets().get(i);
-      Subscription subscription = match.get(target.subscription());
       made.add(
           make.message(
               step.message(i),
               step.event(),
               step.eventSize(),
               target.subscription(),
-              subscription == null ? target.endpoint() : subscription.endpoint(),
+              match.endpointOf(target.subscription(), target.endpoint()),
               turn));
     }
     loads.making(step.message(0), step.lastMessage());

@@ -31,7 +31,6 @@ import dev.holdfast.proof.model.SubscriptionModel.Face;
 import dev.holdfast.proof.model.Wanted.Expected;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -274,8 +273,7 @@ public final class Model {
   private void tell(EndpointModel endpoint, Instant now) {
     StateChange last = endpoint.unrecorded.peekLast();
     if (last != null && last.wanted == null) {
-      last.wanted =
-          wanted(typeOf(last.health.state()), Id.text(Id.ENDPOINT, endpoint.id), now);
+      last.wanted = wanted(typeOf(last.health.state()), Id.text(Id.ENDPOINT, endpoint.id), now);
     }
   }
 
@@ -622,8 +620,7 @@ public final class Model {
       throw new Violation("only a stored subscription is changed", update.toString());
     }
     Endpoint made = update.newEndpoint();
-    Face wanted =
-        made == null ? face(after) : new Face(made.url(), after.types(), after.paused());
+    Face wanted = made == null ? face(after) : new Face(made.url(), after.types(), after.paused());
     Face face = face(before);
     boolean right = face.equals(wanted);
     for (SubscriptionChange change : history(after.id()).asked) {
@@ -653,9 +650,7 @@ public final class Model {
         "a message that moves keeps its base, slot and attempts",
         () -> moved + " but " + row);
     unless(
-        goes
-            || message.unrecorded
-            || !subscription.unpausedUntil(now).isBefore(message.knownSince),
+        goes || message.unrecorded || !subscription.unpausedUntil(now).isBefore(message.knownSince),
         "a message is held back while its subscription is paused",
         () -> moved + " of " + subscription);
     counts.moves++;
@@ -711,8 +706,7 @@ public final class Model {
     checkAccepted(accepted, wanted, true);
   }
 
-  private static void checkAccepted(
-      Write.AcceptedEvent accepted, Wanted wanted, boolean exactly) {
+  private static void checkAccepted(Write.AcceptedEvent accepted, Wanted wanted, boolean exactly) {
     Set<Long> wantedBy = new HashSet<>();
     for (Message message : accepted.messages()) {
       wantedBy.add(message.subscription());
@@ -794,9 +788,7 @@ public final class Model {
     Write.AcceptedEvent announced = drop.announced();
     if (subscriptionsChangedAt.isBefore(drop.at())) {
       Wanted wanted =
-          isOwn
-              ? new Wanted(drop.at(), Map.of())
-              : wanted("message.dropped", subject, drop.at());
+          isOwn ? new Wanted(drop.at(), Map.of()) : wanted("message.dropped", subject, drop.at());
       checkAnnounced(announced, "message.dropped", subject, wanted, false);
     } else if (announced != null) {
       unless(
@@ -904,8 +896,7 @@ public final class Model {
       Health before = known.stored;
       known.stored = endpoint.health();
       unless(
-          before.since().equals(known.stored.since())
-              || !isUnrecorded(known, known.stored),
+          before.since().equals(known.stored.since()) || !isUnrecorded(known, known.stored),
           "each change of state is recorded",
           known);
     }
@@ -968,6 +959,7 @@ public final class Model {
     message.store(moved, now);
     message.row = message.stored;
     message.byHand = false;
+    message.landed = false;
     if (moved.endpoint() != message.endpoint.id) {
       message.move(endpoint(moved.endpoint()), now);
     }

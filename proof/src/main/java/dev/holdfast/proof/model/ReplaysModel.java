@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
@@ -36,7 +37,7 @@ final class ReplaysModel {
       long event, long subscription, long endpoint, Ending ending, Instant at) {}
 
   /** A replay as it is on disk, and what it is of. */
-  private record Known(Replay replay, TreeMap<Long, Finished> fits) {}
+  private record Known(Replay replay, NavigableMap<Long, Finished> fits) {}
 
   void finished(MessageModel message, Ending ending, Instant at) {
     if (remembers) {
@@ -174,9 +175,9 @@ final class ReplaysModel {
     }
   }
 
-  private TreeMap<Long, Finished> fitting(Replay replay) {
+  private NavigableMap<Long, Finished> fitting(Replay replay) {
     Selection selection = replay.selection();
-    TreeMap<Long, Finished> fits = new TreeMap<>();
+    NavigableMap<Long, Finished> fits = new TreeMap<>();
     finished.forEach(
         (id, message) -> {
           Instant createdAt = Id.time(id);

@@ -182,7 +182,8 @@ final class Timeliness {
           && message.row.status() != Status.PAUSED
           && subscriptionOf.apply(message).fits(message)) {
         Instant alone = message.row.notBefore();
-        Instant changed = Contract.later(message.knownSince, subscriptionOf.apply(message).changedAt);
+        Instant changed =
+            Contract.later(message.knownSince, subscriptionOf.apply(message).changedAt);
         Instant from = Contract.later(changed, alone == null ? next : alone);
         first = Contract.earlier(first, from);
       }

@@ -632,8 +632,7 @@ final class Simulation {
       case Action.Retype retype ->
           change(
               retype.which(), new Patch(null, List.of(new TypePattern(retype.type())), null, null));
-      case Action.Pause pause ->
-          change(pause.which(), new Patch(null, null, null, pause.paused()));
+      case Action.Pause pause -> change(pause.which(), new Patch(null, null, null, pause.paused()));
       case Action.Replay replay -> replay(replay);
       case Action.CancelReplay cancel -> {
         Replay which = store.replayAt(cancel.which());

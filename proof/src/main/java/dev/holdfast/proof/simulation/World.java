@@ -37,14 +37,6 @@ record World(
 
   World with(List<Action> shorter) {
     return new World(
-        seed,
-        contract,
-        limits,
-        backlogRows,
-        commitTime,
-        readTime,
-        shorter,
-        staysPaused,
-        end);
+        seed, contract, limits, backlogRows, commitTime, readTime, shorter, staysPaused, end);
   }
 }

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes a small world from a seed: few endpoints, much trouble.
  *
- * <p>Seeds from {@link #CHANGING} on make worlds of a second kind, in which subscriptions change, are
- * paused and resumed, finished messages are replayed, events are wanted by more subscriptions than
- * get their messages at once, and somebody wants to be told of all that. What these have beyond the
- * others is drawn apart, so that the others stay as they are.
+ * <p>Seeds from {@link #CHANGING} on make worlds of a second kind, in which subscriptions change,
+ * are paused and resumed, finished messages are replayed, events are wanted by more subscriptions
+ * than get their messages at once, and somebody wants to be told of all that. What these have
+ * beyond the others is drawn apart, so that the others stay as they are.
  */
 final class WorldMaker {
   /** The first seed of a world in which subscriptions change. */
@@ -134,6 +134,7 @@ final class WorldMaker {
               null));
     }
     int changes = more.nextInt(3, 60);
+    boolean troubled = more.nextBoolean();
     Instant at = moment(more);
     for (int i = 0; i < changes; i++) {
       // Many things at about the same time meet each other halfway.
@@ -143,8 +144,24 @@ final class WorldMaker {
             case 1 -> at.plusMillis(more.nextInt(5_000));
             default -> moment(more);
           };
-      script.add(change(at));
+      script.add(troubled && more.nextInt(8) == 0 ? trouble(at) : change(at));
     }
+  }
+
+  /** Something short that goes wrong just when something is being changed. */
+  private Action trouble(Instant at) {
+    Duration time = Duration.ofMillis(more.nextInt(1, 4_000));
+    return switch (more.nextInt(5)) {
+      case 0 -> new Action.FillDisk(at, time);
+      case 1 -> new Action.Poison(at, time, more.nextInt(1, 4));
+      case 2 -> new Action.Crash(at, more.nextInt(12), time);
+      case 3 ->
+          new Action.SlowStore(
+              at, time, Duration.ofMillis(more.nextInt(1, 500)), time.dividedBy(2));
+      default ->
+          new Action.Operate(
+              at, more.nextInt(endpoints), OPERATIONS.get(more.nextInt(OPERATIONS.size())));
+    };
   }
 
   private Action change(Instant at) {
