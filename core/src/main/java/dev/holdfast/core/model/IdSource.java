@@ -25,6 +25,11 @@ public final class IdSource {
     last += count * Id.STRIDE;
   }
 
+  /** Not below any id that was given out. */
+  public long last() {
+    return last | node;
+  }
+
   public long next(Instant now) {
     last = Math.max(last + Id.STRIDE, Id.floor(now));
     return last | node;

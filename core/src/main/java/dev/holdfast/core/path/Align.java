@@ -2,10 +2,8 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Held.Place;
-import dev.holdfast.core.path.Match.Standing;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.Write;
@@ -28,12 +26,10 @@ final class Align {
   private final Match match;
   private final Lanes lanes;
   private final Loads loads;
+  private final Spread spread;
   private final Commit commit;
   private final Wait wait;
   private final Park park;
-
-  /** Ended subscriptions that may have unfinished messages, by their id. */
-  private final Map<Long, Subscription> ended = new HashMap<>();
 
   private final Map<Key, Task> tasks = new HashMap<>();
   private final Deque<Task> ready = new ArrayDeque<>();
@@ -46,6 +42,7 @@ final class Align {
       Match match,
       Lanes lanes,
       Loads loads,
+      Spread spread,
       Commit commit,
       Wait wait,
       Park park) {
@@ -54,6 +51,7 @@ final class Align {
     this.match = match;
     this.lanes = lanes;
     this.loads = loads;
+    this.spread = spread;
     this.commit = commit;
     this.wait = wait;
     this.park = park;
@@ -71,8 +69,9 @@ final class Align {
     /** Whether the read under way will know of all that. */
     boolean isComplete;
 
-    Task(Key key) {
+    Task(Key key, long changedAt) {
       this.key = key;
+      this.changedAt = changedAt;
     }
   }
 
@@ -84,7 +83,7 @@ final class Align {
 
   /** Goes on after a restart with a subscription that has ended. */
   void resumeEnded(Subscription subscription) {
-    ended.put(subscription.id(), subscription);
+    match.addEnded(subscription);
     want(new Key(subscription.id(), subscription.endpoint()));
     resume(subscription);
   }
@@ -113,7 +112,7 @@ final class Align {
 
   private void want(Key key) {
     if (!tasks.containsKey(key)) {
-      Task task = new Task(key);
+      Task task = new Task(key, ids.last());
       tasks.put(key, task);
       ready.add(task);
     }
@@ -127,7 +126,7 @@ final class Align {
     }
     while (loads.hasRoom() && !ready.isEmpty()) {
       Task task = ready.remove();
-      task.isComplete = loads.isAllLanded(task.changedAt);
+      task.isComplete = loads.isAllLanded(task.changedAt) && !spread.isPlannedUpTo(task.changedAt);
       loads.start(
           new Load.OfSubscription(
               task.key.endpoint(), task.key.subscription(), which(task), limits.sweep()),
@@ -167,9 +166,9 @@ final class Align {
 
   /** Nothing of a subscription stands otherwise at an endpoint any more. */
   private void settled(Key key) {
-    if (ended.containsKey(key.subscription())) {
+    if (match.hasEnded(key.subscription())) {
       if (tasks.keySet().stream().noneMatch(task -> task.subscription() == key.subscription())) {
-        ended.remove(key.subscription());
+        match.forget(key.subscription());
         commit.add(
             Commit.Entry.of(new Write.Forget(key.subscription()), lanes.of(key.endpoint()), null));
       }
@@ -184,14 +183,7 @@ final class Align {
   }
 
   private void align(Message message, Turn turn) {
-    Standing standing = match.standing(message);
-    boolean isAligned =
-        switch (standing) {
-          case FITS -> message.status() != Status.PAUSED;
-          case HELD_BACK -> message.status() == Status.PAUSED;
-          case ELSEWHERE, UNSUBSCRIBED -> false;
-        };
-    if (isAligned) {
+    if (match.isAligned(message)) {
       return;
     }
     Held held = lanes.held(message.id());
@@ -207,7 +199,7 @@ final class Align {
         }
       }
     }
-    park.align(held, standing, turn);
+    park.align(held, match.standing(message), turn);
   }
 
   @Nullable Instant nextWake() {

@@ -2,7 +2,6 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.path.Held.Place;
-import dev.holdfast.core.path.Match.Standing;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +76,10 @@ final class HandOver {
     Lane lane = lanes.of(message.endpoint());
     boolean nothingBefore = lane.pendingUnheld() == 0;
     lanes.counted(lane, message.status(), 1);
+    if (!match.isAligned(message)) {
+      park.align(lanes.hold(lane, message, Place.WRITING), match.standing(message), turn);
+      return;
+    }
     switch (message.status()) {
       case PENDING -> {
         if (nothingBefore && lane.first.size() < refill.window()) {
@@ -97,13 +100,7 @@ final class HandOver {
         wait.keepStored(lane, message);
         probe.somethingToTry(lane);
       }
-      case PAUSED -> {
-        if (match.isHeldBackInVain(message)) {
-          park.align(lanes.hold(lane, message, Place.WRITING), Standing.FITS, turn);
-        } else {
-          wait.keepStored(lane, message);
-        }
-      }
+      case PAUSED -> wait.keepStored(lane, message);
     }
   }
 }

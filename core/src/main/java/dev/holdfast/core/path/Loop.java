@@ -103,7 +103,7 @@ public final class Loop implements View {
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
             probe, handOver, announce, park);
-    align = new Align(limits, ids, match, lanes, loads, commit, wait, park);
+    align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park);
     subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch);
     replays = new Replays(limits, schedule, ids, match, lanes, loads, commit);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);

@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class Match {
   private final SubscriptionIndex index = new SubscriptionIndex();
   private final Map<Long, Subscription> active = new HashMap<>();
+
+  /** Ended subscriptions that may have unfinished messages. */
+  private final Map<Long, Subscription> ended = new HashMap<>();
+
   private final Set<Long> leaving = new HashSet<>();
   private final Map<Long, Subscription> changing = new HashMap<>();
   private final Map<String, NavigableMap<Long, Subscription>> byTenant = new HashMap<>();
@@ -78,6 +82,15 @@ final class Match {
     return subscription.paused() ? Standing.HELD_BACK : Standing.FITS;
   }
 
+  /** Whether a message is where, and as, its subscription wants it. */
+  boolean isAligned(Message message) {
+    return switch (standing(message)) {
+      case FITS -> message.status() != Message.Status.PAUSED;
+      case HELD_BACK -> message.status() == Message.Status.PAUSED;
+      case ELSEWHERE, UNSUBSCRIBED -> false;
+    };
+  }
+
   /** Whether a message is paused though its subscription no longer is. */
   boolean isHeldBackInVain(Message message) {
     return message.status() == Message.Status.PAUSED && standing(message) == Standing.FITS;
@@ -112,6 +125,26 @@ final class Match {
     leaving.remove(subscription.id());
     active.remove(subscription.id());
     subscriptionsOf(subscription.tenant()).remove(subscription.id());
+    addEnded(subscription);
+  }
+
+  void addEnded(Subscription subscription) {
+    ended.put(subscription.id(), subscription);
+  }
+
+  boolean hasEnded(long subscription) {
+    return ended.containsKey(subscription);
+  }
+
+  /** Nothing is left of a subscription that has ended. */
+  void forget(long subscription) {
+    ended.remove(subscription);
+  }
+
+  /** Where messages of a subscription belong, also when it has ended; else where they were. */
+  long endpointOf(long subscription, long before) {
+    Subscription found = active.getOrDefault(subscription, ended.get(subscription));
+    return found == null ? before : found.endpoint();
   }
 
   List<Subscription> wanting(String tenant, String type, @Nullable String subject) {

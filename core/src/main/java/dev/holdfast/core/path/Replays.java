@@ -45,7 +45,9 @@ final class Replays {
   private final Map<Long, Replay> counting = new HashMap<>();
 
   private boolean busy;
-  private @Nullable Instant retryAt;
+
+  /** When what could not be written is tried again. */
+  private Instant retryAt = Instant.EPOCH;
 
   Replays(
       Limits limits,
@@ -93,14 +95,10 @@ final class Replays {
   }
 
   void run(Turn turn) {
-    if (busy
-        || turns.isEmpty()
-        || !loads.hasRoom()
-        || !commit.hasRoomForOutcomes()
-        || (retryAt != null && turn.now().isBefore(retryAt))) {
+    if (!mayRun() || turn.now().isBefore(retryAt)) {
       return;
     }
-    retryAt = null;
+    retryAt = Instant.EPOCH;
     Replay replay = null;
     while (replay == null && !turns.isEmpty()) {
       replay = running.get(turns.remove());
@@ -116,6 +114,10 @@ final class Replays {
     } else {
       loads.start(new Load.Originals(replay, limits.sweep()), turn);
     }
+  }
+
+  private boolean mayRun() {
+    return !busy && !turns.isEmpty() && loads.hasRoom() && commit.hasRoomForOutcomes();
   }
 
   /** Some of the messages that a replay is of have been read. */
@@ -224,6 +226,6 @@ final class Replays {
   }
 
   @Nullable Instant nextWake() {
-    return retryAt;
+    return mayRun() ? retryAt : null;
   }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
-import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -26,7 +25,9 @@ final class Spread {
   private final Deque<FanOut> steps = new ArrayDeque<>();
   private @Nullable FanOut underWay;
   private int waiting;
-  private @Nullable Instant retryAt;
+
+  /** When a step that could not be written is tried again. */
+  private Instant retryAt = Instant.EPOCH;
 
   Spread(Limits limits, Match match, Make make, Commit commit, Loads loads) {
     this.limits = limits;
@@ -41,6 +42,11 @@ final class Spread {
     return waiting + messages <= limits.spreading();
   }
 
+  /** Whether messages are still to be made of an event with an id up to this one. */
+  boolean isPlannedUpTo(long id) {
+    return steps.stream().anyMatch(step -> step.event() <= id);
+  }
+
   /** The store has these steps. */
   void add(Collection<FanOut> planned) {
     for (FanOut step : planned) {
@@ -50,31 +56,31 @@ final class Spread {
   }
 
   void run(Turn turn) {
-    if (underWay != null
-        || steps.isEmpty()
-        || !commit.hasRoomForOutcomes()
-        || (retryAt != null && turn.now().isBefore(retryAt))) {
+    if (!mayRun() || turn.now().isBefore(retryAt)) {
       return;
     }
-    retryAt = null;
+    retryAt = Instant.EPOCH;
     FanOut step = steps.remove();
     underWay = step;
     List<Message> made = new ArrayList<>(step.targets().size());
     for (int i = 0; i < step.targets().size(); i++) {
       FanOut.Target target = step.targets().get(i);
-      Subscription subscription = match.get(target.subscription());
       made.add(
           make.message(
               step.message(i),
               step.event(),
               step.eventSize(),
               target.subscription(),
-              subscription == null ? target.endpoint() : subscription.endpoint(),
+              match.endpointOf(target.subscription(), target.endpoint()),
               turn));
     }
     loads.accepting(step.message(0), step.lastMessage());
     commit.add(
         new Commit.Entry(new Write.Spread(step, made), null, null, null, 1 + made.size(), 0));
+  }
+
+  private boolean mayRun() {
+    return underWay == null && !steps.isEmpty() && commit.hasRoomForOutcomes();
   }
 
   /** The messages of a step are on disk. */
@@ -93,6 +99,6 @@ final class Spread {
   }
 
   @Nullable Instant nextWake() {
-    return retryAt;
+    return mayRun() ? retryAt : null;
   }
 }

@@ -42,7 +42,7 @@ final class EndpointModel {
   @Nullable Instant nextProbeAt;
 
   /** Changes of state that have to be written and are not. */
-  final Deque<Health> unrecorded = new ArrayDeque<>();
+  final Deque<StateChange> unrecorded = new ArrayDeque<>();
 
   /** Never tried and not being tried, by id. */
   final TreeMap<Long, MessageModel> pending = new TreeMap<>();
@@ -78,6 +78,27 @@ final class EndpointModel {
   int recoveredAttempts;
 
   long recoveredId;
+
+  /** A change of state, and who has to be told of it. */
+  static final class StateChange {
+    final Health health;
+    @Nullable Wanted wanted;
+
+    StateChange(Health health) {
+      this.health = health;
+    }
+
+    boolean isTo(Health other) {
+      return other.state() == health.state()
+          && other.reason() == health.reason()
+          && other.since().equals(health.since());
+    }
+
+    @Override
+    public String toString() {
+      return health + " for " + wanted;
+    }
+  }
 
   EndpointModel(Contract contract, Endpoint endpoint) {
     this.contract = contract;
@@ -284,7 +305,7 @@ final class EndpointModel {
     reason = why;
     since = now;
     nextProbeAt = probeAt;
-    unrecorded.add(health());
+    unrecorded.add(new StateChange(health()));
   }
 
   @Override

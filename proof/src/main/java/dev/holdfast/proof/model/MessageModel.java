@@ -10,7 +10,15 @@ final class MessageModel {
   final long id;
   final long event;
   final long subscription;
-  final EndpointModel endpoint;
+
+  /** Where the store has it. */
+  EndpointModel endpoint;
+
+  /** When it came there from another. */
+  private Instant arrivedAt = Instant.MIN;
+
+  /** It came to its endpoint after younger ones: it was moved there, or made in a step. */
+  boolean cameLate;
 
   /** As the store has it. */
   Row stored;
@@ -78,6 +86,17 @@ final class MessageModel {
     storedAt = now;
   }
 
+  /** The store has it for another endpoint. */
+  void move(EndpointModel to, Instant now) {
+    endpoint.pending.remove(id);
+    endpoint = to;
+    arrivedAt = now;
+    cameLate = true;
+    if (stored.status() == Status.PENDING) {
+      to.pending.put(id, this);
+    }
+  }
+
   boolean isIdle() {
     return sendingSince == null && decision == null;
   }
@@ -110,10 +129,11 @@ final class MessageModel {
 
   /**
    * Since when a message of an enabled endpoint has to be tried. What its endpoint had asked to be
-   * left alone with when it recovered waits for its slot.
+   * left alone with when it recovered waits for its slot, and so does what came there later.
    */
   Instant dueSince(Contract contract) {
-    if (row.status() == Status.WAITING && wasLeftAlone() && row.due() != null) {
+    boolean isNotRecovered = wasLeftAlone() || !arrivedAt.isBefore(endpoint.since);
+    if (row.status() == Status.WAITING && isNotRecovered && row.due() != null) {
       return Contract.later(row.due(), knownSince);
     }
     return allowedSince(contract);
@@ -127,6 +147,7 @@ final class MessageModel {
             && landed
             && !unrecorded
             && row.status() != Status.PENDING
+            && row.status() != Status.PAUSED
             && storedAt.isBefore(chosenAt)
             && (row.notBefore() == null || row.notBefore().isBefore(chosenAt));
     if (!couldBe) {

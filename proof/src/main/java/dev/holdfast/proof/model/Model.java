@@ -5,13 +5,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.State;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Operational;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
@@ -21,10 +26,12 @@ import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.proof.model.EndpointModel.StateChange;
 import dev.holdfast.proof.model.MessageModel.Decision;
+import dev.holdfast.proof.model.SubscriptionModel.Face;
+import dev.holdfast.proof.model.Wanted.Expected;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,11 +64,20 @@ public final class Model {
   /** Ended ones that may have unfinished messages, and since when the engine knows. */
   private final Map<Long, Instant> ended = new TreeMap<>();
 
+  /** What was asked of each subscription there ever was. */
+  private final Map<Long, SubscriptionModel> histories = new HashMap<>();
+
+  /** When the engine last heard of a subscription that came, changed or goes. */
+  private Instant subscriptionsChangedAt = Instant.MIN;
+
+  private final Steps steps = new Steps();
+  private final ReplaysModel replays = new ReplaysModel();
+
   private final Map<Long, Subscription> storedSubscriptions = new TreeMap<>();
   private final Set<Long> storedEnded = new HashSet<>();
 
   /** What was submitted and is not on disk yet, by the number in its data. */
-  private final Map<Long, Submitted> submitted = new HashMap<>();
+  private final Map<Long, Wanted> submitted = new HashMap<>();
 
   /** The numbers of all events on disk, by their ids. */
   private final Map<Long, Long> events = new HashMap<>();
@@ -72,15 +88,13 @@ public final class Model {
    * A model that has seen nothing yet.
    *
    * @param prompt how long the engine may take for what it only has to do
+   * @param sweep how many messages of a subscription that has changed it deals with at once
    */
-  public Model(Contract contract, Obstacles obstacles, Duration prompt) {
+  public Model(Contract contract, Obstacles obstacles, Duration prompt, int sweep) {
     this.contract = contract;
     this.obstacles = obstacles;
-    this.timeliness = new Timeliness(contract, obstacles, prompt);
+    this.timeliness = new Timeliness(contract, obstacles, prompt, sweep);
   }
-
-  /** What a submitted event has to become. */
-  private record Submitted(Set<Long> wantedBy, Map<Long, State> states, Instant at) {}
 
   /** What has happened so far. */
   public static final class Counts {
@@ -99,6 +113,12 @@ public final class Model {
     public long deaths;
     public long failedCommits;
     public long failedReads;
+    public long changes;
+    public long moves;
+    public long pauses;
+    public long steps;
+    public long replayed;
+    public long announced;
 
     /** Adds those of another life. */
     public void add(Counts other) {
@@ -117,6 +137,12 @@ public final class Model {
       deaths += other.deaths;
       failedCommits += other.failedCommits;
       failedReads += other.failedReads;
+      changes += other.changes;
+      moves += other.moves;
+      pauses += other.pauses;
+      steps += other.steps;
+      replayed += other.replayed;
+      announced += other.announced;
     }
   }
 
@@ -128,15 +154,93 @@ public final class Model {
 
   /** An event was taken in: it has to be kept, or refused. */
   public void submitted(long number, String type, @Nullable String subject, Instant now) {
-    Set<Long> wantedBy = new HashSet<>();
-    Map<Long, State> states = new HashMap<>();
+    submitted.put(number, wanted(type, subject, now));
+  }
+
+  /** What finished messages there are matters, since some are going to be replayed. */
+  public void remembersFinished() {
+    replays.remembers = true;
+  }
+
+  /** Who wants an event now, and the message that each has to get. */
+  private Wanted wanted(String type, @Nullable String subject, Instant now) {
+    Map<Long, Expected> messages = new HashMap<>();
     for (Subscription subscription : subscriptions.values()) {
       if (!leaving.contains(subscription.id()) && subscription.wants(type, subject)) {
-        wantedBy.add(subscription.id());
-        states.put(subscription.endpoint(), endpoint(subscription.endpoint()).state);
+        messages.put(
+            subscription.id(), new Expected(subscription.endpoint(), newRow(subscription, now)));
       }
     }
-    submitted.put(number, new Submitted(wantedBy, states, now));
+    return new Wanted(now, messages);
+  }
+
+  /** How a message begins: held back, parked when its endpoint takes none, else pending. */
+  private Row newRow(Subscription subscription, Instant now) {
+    if (subscription.paused()) {
+      return Row.PENDING.paused(contract, now);
+    }
+    return endpoint(subscription.endpoint()).isEnabled()
+        ? Row.PENDING
+        : Row.PENDING.parked(contract, now);
+  }
+
+  /** Somebody wants a subscription to be otherwise. */
+  public void changing(long subscription, SubscriptionChange change) {
+    history(subscription).asked.add(change);
+  }
+
+  /** Somebody was told that a subscription stays as it is. */
+  public void notChanged(long subscription, SubscriptionChange change) {
+    history(subscription).asked.remove(change);
+  }
+
+  /** Somebody was told that a subscription is as they want it. */
+  public void changed(Subscription subscription, SubscriptionChange change) {
+    SubscriptionModel history = history(subscription.id());
+    Face face = face(subscription);
+    unless(
+        face.with(change).equals(face),
+        "a subscription is as somebody asked for it",
+        () -> subscription + " but " + change);
+    unless(
+        storedSubscriptions.containsKey(subscription.id())
+            || storedEnded.contains(subscription.id()),
+        "what is answered is on disk",
+        subscription);
+    history.asked.remove(change);
+    counts.changes++;
+  }
+
+  public void replaying(Replay.Selection selection) {
+    replays.ask(selection);
+  }
+
+  public void cancelling(long replay) {
+    replays.cancel(replay);
+  }
+
+  /** Somebody was told how far a replay is. */
+  public void replayIs(Replay replay) {
+    replays.answered(replay);
+  }
+
+  private Face face(Subscription subscription) {
+    EndpointModel endpoint = endpoints.get(subscription.endpoint());
+    return new Face(
+        endpoint == null ? "" : endpoint.url, subscription.types(), subscription.paused());
+  }
+
+  private SubscriptionModel history(long subscription) {
+    SubscriptionModel history = histories.get(subscription);
+    if (history == null) {
+      throw new Violation(
+          "only a stored subscription is dealt with", "subscription " + subscription);
+    }
+    return history;
+  }
+
+  private SubscriptionModel history(MessageModel message) {
+    return history(message.subscription);
   }
 
   /** Somebody was told that their events are accepted. */
@@ -146,25 +250,46 @@ public final class Model {
     }
   }
 
-  public void unsubscribing(long subscription) {
+  public void unsubscribing(long subscription, Instant now) {
     leaving.add(subscription);
+    subscriptionsChangedAt = now;
   }
 
-  public void notUnsubscribed(long subscription) {
+  public void notUnsubscribed(long subscription, Instant now) {
     leaving.remove(subscription);
+    subscriptionsChangedAt = now;
   }
 
   public void enabledByHand(long id, Instant now) {
     endpoint(id).enableByHand(now);
+    tell(endpoint(id), now);
   }
 
   public void disabledByHand(long id, Instant now) {
     endpoint(id).disableByHand(now);
+    tell(endpoint(id), now);
+  }
+
+  /** Notes who has to be told of what has just become of an endpoint. */
+  private void tell(EndpointModel endpoint, Instant now) {
+    StateChange last = endpoint.unrecorded.peekLast();
+    if (last != null && last.wanted == null) {
+      last.wanted = wanted(typeOf(last.health.state()), Id.text(Id.ENDPOINT, endpoint.id), now);
+    }
+  }
+
+  private static String typeOf(State state) {
+    return switch (state) {
+      case ENABLED -> "endpoint.enabled";
+      case DISABLED -> "endpoint.disabled";
+      case FROZEN -> "endpoint.frozen";
+    };
   }
 
   public void frozenByHand(long id, Instant now) {
     EndpointModel endpoint = endpoint(id);
     endpoint.freezeByHand(now);
+    tell(endpoint, now);
     open.values().stream()
         .filter(message -> message.endpoint.id == id)
         .forEach(message -> message.byHand = false);
@@ -206,6 +331,15 @@ public final class Model {
         subscriptions.containsKey(message.subscription),
         "nothing is sent for a subscription that has ended",
         message);
+    Subscription subscription = subscriptions.get(message.subscription);
+    unless(
+        subscription != null && subscription.endpoint() == endpoint.id,
+        "nothing is sent to another endpoint than its subscription's",
+        () -> message + " of " + subscription);
+    unless(
+        message.byHand || (subscription != null && !subscription.paused()),
+        "nothing is sent for a paused subscription but by hand",
+        () -> message + " of " + subscription);
     unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
     unless(
         !now.isBefore(endpoint.limitedUntil()),
@@ -279,7 +413,10 @@ public final class Model {
         unless(
             older.unrecorded
                 || older.byHand
+                || older.cameLate
                 || hasEnded(older.subscription)
+                || !history(older).fits(older)
+                || history(older).changedAt.isAfter(older.knownSince)
                 || !older.knownSince.isAfter(endpoint.closedUntil),
             "first attempts to one endpoint start in the order of acceptance",
             () -> message + " before " + older);
@@ -324,7 +461,10 @@ public final class Model {
         message.row.status() != Status.PENDING, "a probe tries what is parked or waits", message);
     for (MessageModel other : open.values()) {
       unless(
-          other.endpoint != endpoint || message.unrecorded || !other.isBetterProbe(message),
+          other.endpoint != endpoint
+              || message.unrecorded
+              || !history(other).fits(other)
+              || !other.isBetterProbe(message),
           "a probe tries what is parked with the fewest attempts, then the oldest, else what waits",
           () -> message + " though there is " + other);
     }
@@ -369,6 +509,7 @@ public final class Model {
     }
     State before = endpoint.state;
     endpoint.ended(startedAt, outcome, message.probe, now);
+    tell(endpoint, now);
     if (before != endpoint.state) {
       counts.stateChanges++;
     }
@@ -378,26 +519,23 @@ public final class Model {
   /** The engine tells people that an endpoint's state has changed. */
   public void stateChanged(Endpoint endpoint) {
     unless(
-        endpoint(endpoint.id()).unrecorded.stream().anyMatch(isSameChange(endpoint.health())),
+        isUnrecorded(endpoint(endpoint.id()), endpoint.health()),
         "every change of state is right by section 4",
         () -> endpoint + " but " + endpoint(endpoint.id()));
   }
 
-  private static java.util.function.Predicate<Health> isSameChange(Health health) {
-    return other ->
-        other.state() == health.state()
-            && other.reason() == health.reason()
-            && other.since().equals(health.since());
+  private static boolean isUnrecorded(EndpointModel endpoint, Health health) {
+    return endpoint.unrecorded.stream().anyMatch(change -> change.isTo(health));
   }
 
   // The store.
 
   /** The engine hands a batch to the store. */
   public void commits(Batch batch, Instant now) {
-    Map<Long, List<Health>> changes = new HashMap<>();
+    ReplaysModel.Checking progress = replays.new Checking();
     for (Write write : batch.writes()) {
       switch (write) {
-        case Write.Accept accept -> accept.events().forEach(this::checkAccepted);
+        case Write.Accept accept -> accept.events().forEach(this::checkSubmitted);
         case Write.Deliver deliver ->
             unless(
                 message(deliver.message().id()).decision instanceof Decision.Deliver,
@@ -414,18 +552,20 @@ public final class Model {
         }
         case Write.Park park -> checkParked(park.message(), now);
         case Write.Drop drop -> checkDropped(drop, now);
-        case Write.ChangeState change ->
-            changes
-                .computeIfAbsent(change.endpoint().id(), _ -> new ArrayList<>())
-                .add(change.endpoint().health());
+        case Write.ChangeState change -> checkChanged(change);
         case Write.Unsubscribe unsubscribe ->
             unless(
                 leaving.contains(unsubscribe.subscription().id()),
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
         case Write.Subscribe _, Write.Forget _, Write.Configure _ -> {}
-        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ ->
-            throw new Violation("nothing is written that nobody asked for", write.toString());
+        case Write.Move move -> checkMoved(move.message(), now);
+        case Write.Spread spread -> checkMade(spread, now);
+        case Write.Progress written -> {
+          progress.check(written, subscriptions::containsKey, now);
+          written.made().forEach(made -> checkPlace(made.message()));
+        }
+        case Write.Update update -> checkUpdated(update);
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -437,15 +577,132 @@ public final class Model {
             () -> endpoint.health() + " but " + known);
       }
     }
-    changes.forEach(
-        (id, healths) -> {
-          for (Health health : healths) {
-            unless(
-                endpoint(id).unrecorded.stream().anyMatch(isSameChange(health)),
-                "every change of state is right by section 4",
-                () -> health + " but " + endpoint(id));
-          }
-        });
+  }
+
+  /** A change of state is written with the event that tells of it. */
+  private void checkChanged(Write.ChangeState write) {
+    EndpointModel endpoint = endpoint(write.endpoint().id());
+    Health health = write.endpoint().health();
+    StateChange change =
+        endpoint.unrecorded.stream().filter(one -> one.isTo(health)).findFirst().orElse(null);
+    if (change == null) {
+      throw new Violation(
+          "every change of state is right by section 4", health + " but " + endpoint);
+    }
+    Wanted wanted = change.wanted;
+    if (wanted == null) {
+      throw new IllegalStateException("nobody looked who wants to know of " + change);
+    }
+    String id = Id.text(Id.ENDPOINT, endpoint.id);
+    checkAnnounced(write.announced(), typeOf(health.state()), id, wanted, true);
+  }
+
+  /**
+   * Who wants to know of something is told of it, once.
+   *
+   * @param exactly whether it is known how each message has to begin
+   */
+  private static void checkAnnounced(
+      Write.@Nullable AcceptedEvent announced,
+      String type,
+      String subject,
+      Wanted wanted,
+      boolean exactly) {
+    if (announced == null) {
+      unless(
+          wanted.messages().isEmpty(),
+          "who wants to know is told",
+          () -> type + " of " + subject + " for " + wanted);
+      return;
+    }
+    Event event = announced.event();
+    unless(
+        event.type().equals(type)
+            && subject.equals(event.subject())
+            && new String(event.data(), UTF_8).contains('"' + subject + '"'),
+        "an operational event tells of its cause",
+        event);
+    unless(!wanted.messages().isEmpty(), "nobody is told who does not want it", announced);
+    checkAccepted(announced, wanted, exactly);
+  }
+
+  /** A subscription is written as somebody asked for it. */
+  private void checkUpdated(Write.Update update) {
+    Subscription after = update.subscription();
+    Subscription before = storedSubscriptions.get(after.id());
+    if (before == null) {
+      throw new Violation("only a stored subscription is changed", update.toString());
+    }
+    Endpoint made = update.newEndpoint();
+    Face wanted = made == null ? face(after) : new Face(made.url(), after.types(), after.paused());
+    Face face = face(before);
+    boolean right = face.equals(wanted);
+    for (SubscriptionChange change : history(after.id()).asked) {
+      face = face.with(change);
+      right |= face.equals(wanted);
+    }
+    unless(
+        right,
+        "a subscription is as somebody asked for it",
+        () -> update + " but " + before + " and " + history(after.id()).asked);
+  }
+
+  /** A message that goes to another endpoint, or is held back no longer, keeps what it has. */
+  private void checkMoved(Message moved, Instant now) {
+    MessageModel message = message(moved.id());
+    SubscriptionModel subscription = history(message);
+    unless(message.isIdle(), "a message is in one place only", message);
+    boolean goes = moved.endpoint() != message.endpoint.id;
+    unless(
+        !goes || subscription.endpoints.contains(moved.endpoint()),
+        "a message goes where its subscription does",
+        () -> moved + " of " + subscription);
+    boolean stays = goes && moved.status() == Status.PAUSED;
+    Row row = stays ? message.row : message.row.released(contract);
+    unless(
+        message.unrecorded || Row.of(moved).equals(row),
+        "a message that moves keeps its base, slot and attempts",
+        () -> moved + " but " + row);
+    unless(
+        goes || message.unrecorded || !subscription.unpausedUntil(now).isBefore(message.knownSince),
+        "a message is held back while its subscription is paused",
+        () -> moved + " of " + subscription);
+    counts.moves++;
+  }
+
+  private void checkMade(Write.Spread spread, Instant now) {
+    steps.check(spread);
+    for (Message made : spread.messages()) {
+      checkPlace(made);
+      Instant base = made.base();
+      EndpointModel endpoint = endpoint(made.endpoint());
+      Row row = Row.of(made);
+      boolean right =
+          switch (made.status()) {
+            case PENDING -> row.equals(Row.PENDING);
+            case PARKED ->
+                base != null
+                    && row.equals(Row.PENDING.parked(contract, base))
+                    && !(endpoint.isEnabled() ? endpoint.closedUntil : now).isBefore(base);
+            case PAUSED ->
+                base != null
+                    && row.equals(Row.PENDING.paused(contract, base))
+                    && !history(made.subscription()).pausedUntil(now).isBefore(base);
+            case WAITING -> false;
+          };
+      unless(
+          right && (base == null || !base.isAfter(now)),
+          "an accepted message is pending, or parked when its endpoint takes none",
+          () -> made + "; " + endpoint);
+    }
+  }
+
+  /** A message that is made later than its event is for an endpoint of its subscription. */
+  private void checkPlace(Message made) {
+    unless(
+        history(made.subscription()).endpoints.contains(made.endpoint()),
+        "a message goes where its subscription does",
+        () -> made + " of " + history(made.subscription()));
   }
 
   private static void checkAttempt(int number, MessageModel message) {
@@ -455,35 +712,47 @@ public final class Model {
         () -> message + ", attempt " + number);
   }
 
-  private void checkAccepted(Write.AcceptedEvent accepted) {
-    Submitted expected = submitted.get(number(accepted.event()));
-    if (expected == null) {
+  private void checkSubmitted(Write.AcceptedEvent accepted) {
+    Wanted wanted = submitted.get(number(accepted.event()));
+    if (wanted == null) {
       throw new Violation("only what was submitted is kept", accepted.event().toString());
     }
+    checkAccepted(accepted, wanted, true);
+  }
+
+  private static void checkAccepted(Write.AcceptedEvent accepted, Wanted wanted, boolean exactly) {
     Set<Long> wantedBy = new HashSet<>();
     for (Message message : accepted.messages()) {
       wantedBy.add(message.subscription());
-      Row row =
-          expected.states().get(message.endpoint()) == State.ENABLED
-              ? Row.PENDING
-              : Row.PENDING.parked(contract, expected.at());
+      Expected expected = wanted.messages().get(message.subscription());
       unless(
-          Row.of(message).equals(row),
+          !exactly
+              || expected == null
+              || (Row.of(message).equals(expected.row())
+                  && message.endpoint() == expected.endpoint()),
           "an accepted message is pending, or parked when its endpoint takes none",
-          () -> message + " but " + row);
+          () -> message + " but " + expected);
+    }
+    for (FanOut step : accepted.later()) {
+      step.targets().forEach(target -> wantedBy.add(target.subscription()));
     }
     unless(
-        wantedBy.equals(expected.wantedBy()) && accepted.messages().size() == wantedBy.size(),
+        wantedBy.equals(wanted.messages().keySet()) && accepted.total() == wantedBy.size(),
         "an event has a message for each subscription that wants it",
-        () -> accepted + " but " + expected);
+        () -> accepted + " but " + wanted);
   }
 
   private void checkParked(Message parked, Instant now) {
     MessageModel message = message(parked.id());
     EndpointModel endpoint = message.endpoint;
     unless(message.isIdle(), "a message is in one place only", message);
+    if (parked.status() == Status.PAUSED) {
+      checkPaused(parked, message, now);
+      return;
+    }
     unless(
-        message.unrecorded || message.row.status() != Status.PARKED,
+        message.unrecorded
+            || (message.row.status() != Status.PARKED && message.row.status() != Status.PAUSED),
         "what is parked is not parked again",
         message);
     Instant at = parked.base() == null ? now : parked.base();
@@ -503,8 +772,50 @@ public final class Model {
         parked);
   }
 
+  private void checkPaused(Message paused, MessageModel message, Instant now) {
+    SubscriptionModel subscription = history(message);
+    unless(
+        message.unrecorded || message.row.status() != Status.PAUSED,
+        "what is parked is not parked again",
+        message);
+    Instant at = paused.base() == null ? now : paused.base();
+    unless(
+        message.unrecorded || Row.of(paused).equals(message.row.paused(contract, at)),
+        "a parked message keeps what it has",
+        () -> paused + " but " + message);
+    unless(
+        message.unrecorded || !subscription.pausedUntil(now).isBefore(message.knownSince),
+        "a message is held back while its subscription is paused",
+        () -> message + " of " + subscription);
+    unless(
+        !at.isAfter(now) && (message.row.base() != null || !at.isBefore(message.knownSince)),
+        "the base of a message parked before its first attempt is when that happened",
+        paused);
+    counts.pauses++;
+  }
+
+  /** Who wants to know of a message that is given up is told, unless it was their own. */
+  private void checkDropTold(Write.Drop drop, MessageModel message) {
+    String subject = Id.text(Id.MESSAGE, message.id);
+    Subscription own = subscriptions.get(message.subscription);
+    boolean isOwn = own != null && own.wants("message.dropped", own.subject());
+    Write.AcceptedEvent announced = drop.announced();
+    if (subscriptionsChangedAt.isBefore(drop.at())) {
+      Wanted wanted =
+          isOwn ? new Wanted(drop.at(), Map.of()) : wanted("message.dropped", subject, drop.at());
+      checkAnnounced(announced, "message.dropped", subject, wanted, false);
+    } else if (announced != null) {
+      unless(
+          announced.event().type().equals("message.dropped")
+              && subject.equals(announced.event().subject()),
+          "an operational event tells of its cause",
+          announced);
+    }
+  }
+
   private void checkDropped(Write.Drop drop, Instant now) {
     MessageModel message = message(drop.message().id());
+    checkDropTold(drop, message);
     unless(message.sendingSince == null, "a message is in one place only", message);
     boolean right =
         switch (drop.reason()) {
@@ -527,7 +838,9 @@ public final class Model {
     }
     Instant deadline = contract.deadline(base);
     Instant closed = message.endpoint.isEnabled() ? message.endpoint.closedUntil : now;
-    return message.unrecorded || (!deadline.isAfter(now) && !closed.isBefore(deadline));
+    Instant heldBack = history(message).pausedUntil(now);
+    return message.unrecorded
+        || (!deadline.isAfter(now) && !Contract.later(closed, heldBack).isBefore(deadline));
   }
 
   private boolean hasEnded(long subscription) {
@@ -541,22 +854,20 @@ public final class Model {
       switch (write) {
         case Write.Accept accept -> keep(accept, written.accepts().get(accepts++), now);
         case Write.Deliver deliver -> {
-          finish(deliver.message().id());
+          finish(deliver.message().id(), Ending.DELIVERED, deliver.at());
           counts.delivered++;
         }
         case Write.Retry retry -> message(retry.message().id()).store(retry.message(), now);
         case Write.Park park -> park(message(park.message().id()), park.message(), now);
         case Write.Drop drop -> {
-          finish(drop.message().id());
+          finish(drop.message().id(), Ending.DROPPED, drop.at());
+          announce(drop.announced(), now);
           counts.exhausted += drop.reason() == DropReason.EXHAUSTED ? 1 : 0;
           counts.expired += drop.reason() == DropReason.EXPIRED ? 1 : 0;
           counts.unsubscribed += drop.reason() == DropReason.UNSUBSCRIBED ? 1 : 0;
         }
         case Write.Subscribe subscribe -> {
-          Endpoint made = subscribe.newEndpoint();
-          if (made != null) {
-            endpoints.putIfAbsent(made.id(), new EndpointModel(contract, made));
-          }
+          store(subscribe.newEndpoint());
           storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
         }
         case Write.Unsubscribe unsubscribe -> {
@@ -572,11 +883,27 @@ public final class Model {
           ended.remove(forget.subscription());
         }
         case Write.Configure _ -> {}
-        case Write.ChangeState change ->
-            endpoint(change.endpoint().id())
-                .unrecorded
-                .removeIf(isSameChange(change.endpoint().health()));
-        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ -> {}
+        case Write.ChangeState change -> {
+          endpoint(change.endpoint().id())
+              .unrecorded
+              .removeIf(one -> one.isTo(change.endpoint().health()));
+          announce(change.announced(), now);
+        }
+        case Write.Update update -> {
+          store(update.newEndpoint());
+          storedSubscriptions.put(update.subscription().id(), update.subscription());
+        }
+        case Write.Move move -> move(message(move.message().id()), move.message(), now);
+        case Write.Spread spread -> {
+          steps.made(spread);
+          counts.steps++;
+          spread.messages().forEach(made -> keep(made, true, now));
+        }
+        case Write.Progress progress -> {
+          replays.store(progress);
+          counts.replayed += progress.made().size();
+          progress.made().forEach(made -> keep(made.message(), true, now));
+        }
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -585,8 +912,7 @@ public final class Model {
       Health before = known.stored;
       known.stored = endpoint.health();
       unless(
-          before.since().equals(known.stored.since())
-              || known.unrecorded.stream().noneMatch(isSameChange(known.stored)),
+          before.since().equals(known.stored.since()) || !isUnrecorded(known, known.stored),
           "each change of state is recorded",
           known);
     }
@@ -603,24 +929,55 @@ public final class Model {
       if (receipt.repeat()) {
         continue;
       }
-      Long before = events.put(accepted.event().id(), number(accepted.event()));
-      unless(before == null, "ids are given once", accepted.event());
       counts.accepted++;
-      for (Message made : accepted.messages()) {
-        MessageModel message =
-            new MessageModel(
-                made.id(),
-                made.event(),
-                made.subscription(),
-                endpoint(made.endpoint()),
-                Row.of(made),
-                now);
-        unless(open.put(made.id(), message) == null, "ids are given once", made);
-        sizes.put(made.id(), made.size());
-        if (made.status() == Status.PENDING) {
-          message.endpoint.pending.put(message.id, message);
-        }
-      }
+      keep(accepted, now);
+    }
+  }
+
+  private void announce(Write.@Nullable AcceptedEvent announced, Instant now) {
+    if (announced != null) {
+      counts.announced++;
+      keep(announced, now);
+    }
+  }
+
+  private void keep(Write.AcceptedEvent accepted, Instant now) {
+    Long before = events.put(accepted.event().id(), number(accepted.event()));
+    unless(before == null, "ids are given once", accepted.event());
+    accepted.messages().forEach(made -> keep(made, false, now));
+    steps.plan(accepted.later());
+  }
+
+  private void keep(Message made, boolean late, Instant now) {
+    MessageModel message =
+        new MessageModel(
+            made.id(),
+            made.event(),
+            made.subscription(),
+            endpoint(made.endpoint()),
+            Row.of(made),
+            now);
+    message.cameLate = late;
+    unless(open.put(made.id(), message) == null, "ids are given once", made);
+    sizes.put(made.id(), made.size());
+    if (made.status() == Status.PENDING) {
+      message.endpoint.pending.put(message.id, message);
+    }
+  }
+
+  private void store(@Nullable Endpoint made) {
+    if (made != null) {
+      endpoints.putIfAbsent(made.id(), new EndpointModel(contract, made));
+    }
+  }
+
+  private void move(MessageModel message, Message moved, Instant now) {
+    message.store(moved, now);
+    message.row = message.stored;
+    message.byHand = false;
+    message.landed = false;
+    if (moved.endpoint() != message.endpoint.id) {
+      message.move(endpoint(moved.endpoint()), now);
     }
   }
 
@@ -630,8 +987,9 @@ public final class Model {
     message.endpoint.pending.remove(message.id);
   }
 
-  private void finish(long id) {
+  private void finish(long id, Ending ending, Instant at) {
     MessageModel message = message(id);
+    replays.finished(message, ending, at);
     message.endpoint.pending.remove(id);
     open.remove(id);
     sizes.remove(id);
@@ -642,26 +1000,47 @@ public final class Model {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> {
-          for (Write.AcceptedEvent accepted : accept.events()) {
-            accepted.messages().forEach(message -> known(message.id(), now));
-          }
+          accept.events().forEach(accepted -> known(accepted, now));
         }
         case Write.Retry retry -> known(retry.message().id(), now);
         case Write.Park park -> known(park.message().id(), now);
-        case Write.Subscribe subscribe ->
-            subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+        case Write.Subscribe subscribe -> {
+          Subscription made = subscribe.subscription();
+          subscriptions.put(made.id(), made);
+          histories.put(made.id(), new SubscriptionModel(made, now));
+          subscriptionsChangedAt = now;
+        }
+        case Write.Update update -> {
+          subscriptions.put(update.subscription().id(), update.subscription());
+          history(update.subscription().id()).is(update.subscription(), now);
+          subscriptionsChangedAt = now;
+        }
         case Write.Unsubscribe unsubscribe -> {
+          subscriptionsChangedAt = now;
           subscriptions.remove(unsubscribe.subscription().id());
           leaving.remove(unsubscribe.subscription().id());
           ended.put(unsubscribe.subscription().id(), now);
         }
-        case Write.Deliver _,
-            Write.Drop _,
-            Write.Forget _,
-            Write.Configure _,
-            Write.ChangeState _ -> {}
-        case Write.Move _, Write.Spread _, Write.Progress _, Write.Update _ -> {}
+        case Write.Drop drop -> known(drop.announced(), now);
+        case Write.ChangeState change -> known(change.announced(), now);
+        case Write.Move move -> known(move.message().id(), now);
+        case Write.Spread spread -> {
+          spread.messages().forEach(made -> known(made.id(), now));
+          steps.goesOn(now);
+        }
+        case Write.Progress progress -> {
+          progress.made().forEach(made -> known(made.message().id(), now));
+          replays.goesOn(now);
+        }
+        case Write.Deliver _, Write.Forget _, Write.Configure _ -> {}
       }
+    }
+  }
+
+  private void known(Write.@Nullable AcceptedEvent accepted, Instant now) {
+    if (accepted != null) {
+      accepted.messages().forEach(message -> known(message.id(), now));
+      steps.goesOn(now);
     }
   }
 
@@ -688,13 +1067,13 @@ public final class Model {
       case Write.Retry retry -> unrecorded(retry.message());
       case Write.Park park -> unrecorded(park.message());
       case Write.Drop drop -> unrecorded(drop.message());
+      case Write.Move move -> unrecorded(move.message());
       case Write.Accept _,
           Write.Subscribe _,
           Write.Unsubscribe _,
           Write.Forget _,
           Write.Configure _,
           Write.ChangeState _,
-          Write.Move _,
           Write.Spread _,
           Write.Progress _,
           Write.Update _ -> {}
@@ -720,6 +1099,14 @@ public final class Model {
     subscriptions.putAll(storedSubscriptions);
     ended.clear();
     storedEnded.forEach(id -> ended.put(id, now));
+    subscriptionsChangedAt = now;
+    for (Subscription subscription : storedSubscriptions.values()) {
+      histories
+          .computeIfAbsent(subscription.id(), _ -> new SubscriptionModel(subscription, now))
+          .restart(subscription, now);
+    }
+    steps.goesOn(now);
+    replays.restart(now);
     Set<EndpointModel> recovering = new HashSet<>();
     endpoints.values().forEach(endpoint -> endpoint.pending.clear());
     for (MessageModel message : open.values()) {
@@ -760,7 +1147,8 @@ public final class Model {
 
   /** Looks whether anything should have happened that has not. */
   public void checkNothingIsLate(Instant now) {
-    timeliness.check(endpoints.values(), open.values(), this::endedSince, now);
+    timeliness.check(endpoints.values(), open.values(), this::endedSince, this::history, now);
+    timeliness.checkSteps(steps, replays, now);
   }
 
   /** Since when a message's subscription has ended; {@code MAX} while its end is being recorded. */
@@ -809,6 +1197,9 @@ public final class Model {
   public boolean isAtRest() {
     return open.isEmpty()
         && ended.isEmpty()
+        && steps.isEmpty()
+        && replays.areAtTheirEnd()
+        && storedSubscriptions.values().stream().allMatch(one -> one.unsettled().isEmpty())
         && endpoints.values().stream().allMatch(EndpointModel::isStored);
   }
 
@@ -816,6 +1207,14 @@ public final class Model {
   public void checkNothingIsLeft() {
     unless(open.isEmpty(), "every accepted message ends delivered or dropped", open.values());
     unless(ended.isEmpty(), "an ended subscription is forgotten in the end", ended.keySet());
+    unless(steps.isEmpty(), "all messages of an accepted event are made", steps);
+    unless(replays.areAtTheirEnd(), "every replay comes to its end", replays);
+    for (Subscription subscription : storedSubscriptions.values()) {
+      unless(
+          subscription.unsettled().isEmpty(),
+          "a subscription's messages follow it in the end",
+          subscription);
+    }
     for (EndpointModel endpoint : endpoints.values()) {
       unless(
           endpoint.isStored(),
@@ -844,8 +1243,11 @@ public final class Model {
     return sizes.getOrDefault(message.id, 0);
   }
 
-  /** The number that the simulation put into an event's data. */
+  /** The number that the simulation put into an event's data; its id for an operational one. */
   private static long number(Event event) {
+    if (Operational.TYPES.contains(event.type())) {
+      return event.id();
+    }
     return Long.parseLong(new String(event.data(), UTF_8).strip());
   }
 }

@@ -32,6 +32,7 @@ public final class Obstacles {
   private Instant crowdedUntil = Instant.MIN;
   private Instant startedAt = Instant.MIN;
   private Instant leaptAt = Instant.MIN;
+  private Instant slowAt = Instant.MIN;
 
   /**
    * The engine's limits.
@@ -131,8 +132,14 @@ public final class Obstacles {
     leaptAt = now;
   }
 
+  /** The store takes its time. */
+  public void slow(Instant now) {
+    slowAt = now;
+  }
+
   void starts(Instant now) {
     startedAt = now;
+    slowAt = Instant.MIN;
     leaptAt = Instant.MIN;
     noPlace = Instant.MIN;
     noUnprovenPlace = Instant.MIN;
@@ -188,6 +195,15 @@ public final class Obstacles {
     }
     Instant until = Contract.later(committingUntil, readingUntil);
     return Contract.later(until, crowdedUntil);
+  }
+
+  /** Until when what takes many reads and commits, one after the other, was held up. */
+  Instant ofManySteps() {
+    return Contract.later(Contract.later(lastTrouble(), slowAt), crowdedUntil);
+  }
+
+  boolean isCommitting() {
+    return committing;
   }
 
   /** When the last trouble ended from which the engine needs a while to recover. */

@@ -34,9 +34,29 @@ record Row(
         message.lastAttemptAt());
   }
 
+  /** A message that a replay made at that moment. */
+  static Row replayed(Instant at) {
+    return new Row(Status.WAITING, 0, 0, at, at, null, null);
+  }
+
   /** An attempt that starts now is one of the twelve, unless it comes before its slot. */
-  boolean isScheduled(Instant startedAt) {
-    return status != Status.WAITING || due == null || !startedAt.isBefore(due);
+  private boolean isScheduled(Contract contract, Instant startedAt) {
+    Instant from = from(contract);
+    return status == Status.PENDING
+        || status == Status.PARKED
+        || from == null
+        || !startedAt.isBefore(from);
+  }
+
+  /** When its next scheduled attempt may be made; its slot stays while it is held back. */
+  private @Nullable Instant from(Contract contract) {
+    if (status != Status.PAUSED || base == null) {
+      return due;
+    }
+    Instant at = contract.slot(base, slot);
+    return notBefore == null
+        ? at
+        : Contract.earlier(Contract.later(at, notBefore), contract.deadline(base));
   }
 
   /** How the message waits after a failure; empty when it is exhausted. */
@@ -45,8 +65,9 @@ record Row(
     Instant from = base == null ? now : base;
     Instant deadline = contract.deadline(from);
     int next = slot;
-    Instant nextDue = due == null ? now : due;
-    if (isScheduled(startedAt)) {
+    Instant stays = from(contract);
+    Instant nextDue = stays == null ? now : stays;
+    if (isScheduled(contract, startedAt)) {
       if (slot == contract.retries() || !startedAt.isBefore(deadline)) {
         return Optional.empty();
       }
@@ -92,5 +113,22 @@ record Row(
     Instant from = base == null ? at : base;
     return new Row(
         Status.PARKED, attempts, slot, from, contract.deadline(from), notBefore, lastAttemptAt);
+  }
+
+  /** Held back from that moment on, since its subscription is paused. */
+  Row paused(Contract contract, Instant at) {
+    Instant from = base == null ? at : base;
+    return new Row(
+        Status.PAUSED, attempts, slot, from, contract.deadline(from), notBefore, lastAttemptAt);
+  }
+
+  /** Not held back any more, nor by an endpoint that it has left: it waits for its slot. */
+  Row released(Contract contract) {
+    if (base == null || status == Status.WAITING) {
+      return this;
+    }
+    Row asPaused = paused(contract, base);
+    return new Row(
+        Status.WAITING, attempts, slot, base, asPaused.from(contract), notBefore, lastAttemptAt);
   }
 }

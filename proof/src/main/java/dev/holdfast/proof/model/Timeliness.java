@@ -6,7 +6,9 @@ import dev.holdfast.core.model.Message.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -23,11 +25,19 @@ final class Timeliness {
   /** For a probe, which looks once a minute whether it may try what asked to be left alone. */
   private static final Duration PROBE_PATIENT = Duration.ofSeconds(65);
 
+  /** For each part of what is done for a subscription that has changed, part by part. */
+  private static final Duration PART = Duration.ofSeconds(2);
+
+  /** For a replay to get on, which may have to look at many messages that do not fit. */
+  private static final Duration REPLAY_PATIENT = Duration.ofMinutes(1);
+
   private final Contract contract;
   private final Obstacles obstacles;
   private final Duration prompt;
+  private final int sweep;
 
-  Timeliness(Contract contract, Obstacles obstacles, Duration prompt) {
+  Timeliness(Contract contract, Obstacles obstacles, Duration prompt, int sweep) {
+    this.sweep = sweep;
     this.contract = contract;
     this.obstacles = obstacles;
     this.prompt = prompt;
@@ -62,7 +72,12 @@ final class Timeliness {
       Collection<EndpointModel> endpoints,
       Collection<MessageModel> open,
       Function<MessageModel, Optional<Instant>> endedSince,
+      Function<MessageModel, SubscriptionModel> subscriptionOf,
       Instant now) {
+    Map<Long, Integer> unfinished = new HashMap<>();
+    for (MessageModel message : open) {
+      unfinished.merge(message.subscription, 1, Integer::sum);
+    }
     Set<EndpointModel> crowded = new HashSet<>();
     for (MessageModel message : open) {
       if (message.unrecorded) {
@@ -81,6 +96,13 @@ final class Timeliness {
       if (ended.isPresent()) {
         Instant ready = Contract.later(ended.get(), message.knownSince);
         checkInTime(ready, obstacles.ofWriting(), PATIENT, now, "is dropped", message);
+      } else if (!subscriptionOf.apply(message).fits(message)) {
+        SubscriptionModel subscription = subscriptionOf.apply(message);
+        int left = unfinished.getOrDefault(message.subscription, 0);
+        subscription.mostUnfinished = Math.max(subscription.mostUnfinished, left);
+        checkFitted(message, subscription, 1 + subscription.mostUnfinished / sweep, now);
+      } else if (message.row.status() == Status.PAUSED) {
+        checkParking(message, now);
       } else if (message.endpoint.isEnabled()) {
         checkSending(message, now);
       } else {
@@ -88,19 +110,64 @@ final class Timeliness {
       }
     }
     for (EndpointModel endpoint : endpoints) {
-      checkProbing(endpoint, open, now);
+      checkProbing(endpoint, open, subscriptionOf, now);
     }
+  }
+
+  /**
+   * A message that stands otherwise than its subscription wants. One that waits though its
+   * subscription is paused may go on waiting until its slot comes.
+   */
+  private void checkFitted(
+      MessageModel message, SubscriptionModel subscription, int parts, Instant now) {
+    Instant ready = Contract.later(subscription.changedAt, message.knownSince);
+    Instant due = message.row.due();
+    boolean onlyWaits =
+        message.row.status() == Status.WAITING
+            && message.endpoint.id == subscription.known.endpoint();
+    if (onlyWaits && due != null) {
+      ready = Contract.later(ready, due);
+    }
+    Instant from = Contract.later(ready, obstacles.ofManySteps());
+    Instant latest = from.plus(PATIENT).plus(PATIENT).plus(PART.multipliedBy(parts));
+    unless(
+        obstacles.isCommitting() || !now.isAfter(latest),
+        "a message follows its subscription soon",
+        () -> message + " of " + subscription + " since " + from + ", now " + now);
+  }
+
+  /** What is done step by step gets on. */
+  void checkSteps(Steps steps, ReplaysModel replays, Instant now) {
+    Instant held = obstacles.ofManySteps();
+    unless(
+        steps.isEmpty()
+            || obstacles.isCommitting()
+            || !now.isAfter(Contract.later(steps.gotOnAt(), held).plus(PATIENT)),
+        "the messages of an accepted event are made without delay",
+        steps);
+    unless(
+        replays.areAtTheirEnd()
+            || obstacles.isCommitting()
+            || !now.isAfter(Contract.later(replays.gotOnAt(), held).plus(REPLAY_PATIENT)),
+        "a replay gets on",
+        replays);
   }
 
   private void checkParking(MessageModel message, Instant now) {
     Instant due = message.row.due();
     Instant since = Contract.later(message.knownSince, message.endpoint.since);
     Instant ready = due == null ? since : Contract.later(due, since);
-    String what = message.row.status() == Status.PARKED ? "is dropped" : "is parked";
+    boolean isHeldBack =
+        message.row.status() == Status.PARKED || message.row.status() == Status.PAUSED;
+    String what = isHeldBack ? "is dropped" : "is parked";
     checkInTime(ready, obstacles.ofWriting(), PATIENT, now, what, message);
   }
 
-  private void checkProbing(EndpointModel endpoint, Collection<MessageModel> open, Instant now) {
+  private void checkProbing(
+      EndpointModel endpoint,
+      Collection<MessageModel> open,
+      Function<MessageModel, SubscriptionModel> subscriptionOf,
+      Instant now) {
     Instant next = endpoint.nextProbeAt;
     if (!endpoint.isProbed() || endpoint.probing || next == null || next.isAfter(now)) {
       return;
@@ -111,9 +178,13 @@ final class Timeliness {
           && message.isIdle()
           && message.landed
           && !message.unrecorded
-          && message.row.status() != Status.PENDING) {
+          && message.row.status() != Status.PENDING
+          && message.row.status() != Status.PAUSED
+          && subscriptionOf.apply(message).fits(message)) {
         Instant alone = message.row.notBefore();
-        Instant from = Contract.later(message.knownSince, alone == null ? next : alone);
+        Instant changed =
+            Contract.later(message.knownSince, subscriptionOf.apply(message).changedAt);
+        Instant from = Contract.later(changed, alone == null ? next : alone);
         first = Contract.earlier(first, from);
       }
     }

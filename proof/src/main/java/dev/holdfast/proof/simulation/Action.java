@@ -1,8 +1,10 @@
 package dev.holdfast.proof.simulation;
 
+import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.path.Request.Operation;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,32 @@ sealed interface Action {
       implements Action {}
 
   record Unsubscribe(Instant at, int which) implements Action {}
+
+  /** A subscription gets another URL. */
+  record Redirect(Instant at, int which, int endpoint) implements Action {}
+
+  /** A subscription gets another type. */
+  record Retype(Instant at, int which, String type) implements Action {}
+
+  /** A subscription is paused, or resumed. */
+  record Pause(Instant at, int which, boolean paused) implements Action {}
+
+  /**
+   * Finished messages are replayed.
+   *
+   * @param byEndpoint those of an endpoint, else those of a subscription
+   * @param recent only those of this time
+   */
+  record Replay(
+      Instant at,
+      int which,
+      boolean byEndpoint,
+      Set<Ending> endings,
+      @Nullable Duration recent,
+      boolean again)
+      implements Action {}
+
+  record CancelReplay(Instant at, int which) implements Action {}
 
   /**
    * Events are sent in one request.

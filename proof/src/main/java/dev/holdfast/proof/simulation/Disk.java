@@ -70,12 +70,12 @@ final class Disk {
       case Write.Drop drop -> isPoisoned(drop.message().id(), now);
       case Write.Move move -> isPoisoned(move.message().id(), now);
       case Write.Spread spread -> isPoisoned(spread.step().message(0), now);
+      case Write.Progress progress -> isPoisoned(progress.replay().id(), now);
       case Write.Subscribe _,
           Write.Update _,
           Write.Unsubscribe _,
           Write.Forget _,
           Write.Configure _,
-          Write.Progress _,
           Write.ChangeState _ ->
           false;
     };

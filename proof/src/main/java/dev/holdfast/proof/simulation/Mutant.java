@@ -15,10 +15,19 @@ import java.util.List;
  * @param original the lines that are replaced; they are in the file once
  * @param broken the lines that replace them
  * @param real whether the engine once had this bug, until the simulation found it
+ * @param changing whether it is looked for in worlds in which subscriptions change
  */
-record Mutant(String name, String what, String file, String original, String broken, boolean real) {
+record Mutant(
+    String name,
+    String what,
+    String file,
+    String original,
+    String broken,
+    boolean real,
+    boolean changing) {
 
-  private static final String REAL = " *";
+  private static final String REAL = "*";
+  private static final String CHANGING = "+";
 
   static List<Mutant> all() {
     try (InputStream in = Mutant.class.getResourceAsStream("mutants.txt")) {
@@ -42,15 +51,15 @@ record Mutant(String name, String what, String file, String original, String bro
   }
 
   private static Mutant parseOne(List<String> lines) {
-    String name = lines.getFirst();
-    boolean real = name.endsWith(REAL);
+    List<String> words = List.of(lines.getFirst().split(" ", -1));
     return new Mutant(
-        real ? name.substring(0, name.length() - REAL.length()) : name,
+        words.getFirst(),
         lines.get(1),
         lines.get(2),
         marked(lines, "-"),
         marked(lines, "+"),
-        real);
+        words.contains(REAL),
+        words.contains(CHANGING));
   }
 
   private static String marked(List<String> lines, String mark) {

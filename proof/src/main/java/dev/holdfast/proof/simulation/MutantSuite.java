@@ -25,7 +25,7 @@ final class MutantSuite {
   /**
    * A suite.
    *
-   * @param from the first seed
+   * @param from the first seed, or how far it is behind the first in which subscriptions change
    * @param seeds how many worlds a bug may need
    */
   MutantSuite(long from, long seeds) {
@@ -81,10 +81,11 @@ final class MutantSuite {
 
   private Finding find(Mutant mutant) throws InterruptedException {
     LongFunction<String> world = MutantLoader.load(mutant);
-    for (long seed = from; seed < from + seeds; seed++) {
+    long first = from + (mutant.changing() ? WorldMaker.CHANGING : 0);
+    for (long seed = first; seed < first + seeds; seed++) {
       String rule = run(world, seed);
       if (!rule.isEmpty()) {
-        return new Finding(mutant, seed - from + 1, rule);
+        return new Finding(mutant, seed - first + 1, rule);
       }
     }
     return new Finding(mutant, 0, "");

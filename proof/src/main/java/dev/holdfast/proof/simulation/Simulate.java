@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Spec;
 public final class Simulate implements Callable<Integer> {
   private static final int MOST_FAILURES = 5;
   private static final long WORLDS = 1_000;
+  private static final long MOST_NEW_SEED = 1_000_000_000_000L;
   private static final long WORLDS_FOR_A_MUTANT = 20_000;
 
   @Spec private @Nullable CommandSpec spec;
@@ -56,7 +58,8 @@ public final class Simulate implements Callable<Integer> {
       names = "--from",
       paramLabel = "SEED",
       description =
-          "the first seed; the others follow it (default: a new one each time; with --mutants 0)")
+          "the first seed; the others follow it; from 1099511627776 on subscriptions change in the"
+              + " worlds (default: half of each kind, new ones each time; with --mutants 0)")
   private @Nullable Long from;
 
   @Option(
@@ -128,13 +131,21 @@ public final class Simulate implements Callable<Integer> {
   }
 
   private int search() throws InterruptedException {
-    long first = from != null ? from : ThreadLocalRandom.current().nextLong(1_000_000_000_000L);
+    long first = from != null ? from : ThreadLocalRandom.current().nextLong(MOST_NEW_SEED);
     long worlds = seeds == null ? WORLDS : seeds;
-    out().printf("Seeds %d to %d.%n", first, first + worlds - 1);
+    // Whoever does not say where to begin gets worlds of both kinds.
+    long changing = from != null ? 0 : worlds / 2;
     ProgressBar bar = new ProgressBar(worlds);
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
-    campaign.run(first, worlds, threads, bar::show);
+    run(campaign, first, worlds - changing, bar::show);
+    if (changing > 0) {
+      run(
+          campaign,
+          WorldMaker.CHANGING + first,
+          changing,
+          done -> bar.show(worlds - changing + done));
+    }
     Duration took = Duration.ofNanos(System.nanoTime() - started);
     bar.end();
     out().println(campaign.totals().describe(took));
@@ -148,6 +159,12 @@ public final class Simulate implements Callable<Integer> {
     out().println();
     explain(failures.getFirst().world(), rule(failures.getFirst()));
     return 1;
+  }
+
+  private void run(Campaign campaign, long first, long worlds, LongConsumer progress)
+      throws InterruptedException {
+    out().printf("Seeds %d to %d.%n", first, first + worlds - 1);
+    campaign.run(first, worlds, threads, progress);
   }
 
   private static String rule(Result failure) {

@@ -68,7 +68,7 @@ final class SimulatedStore implements Store {
   /**
    * An empty store.
    *
-   * @param backlogRows how many messages one read of a backlog looks at
+   * @param backlogRows how many messages one read of a backlog, or for a replay, looks at
    */
   SimulatedStore(int backlogRows) {
     this.backlogRows = backlogRows;
@@ -390,16 +390,20 @@ final class SimulatedStore implements Store {
     Replay.Selection selection = replay.selection();
     List<Original> found = new ArrayList<>();
     long through = replay.through();
+    int lookedAt = 0;
     for (Finished done : finished.tailMap(replay.through(), false).values()) {
-      if (found.size() == limit) {
+      if (found.size() == limit || lookedAt == backlogRows) {
         return new Originals(found, through, false);
       }
+      lookedAt++;
       Message message = done.message();
       through = message.id();
       if ((selection.endpoint() == null || selection.endpoint() == message.endpoint())
           && (selection.subscription() == null
               || selection.subscription() == message.subscription())
           && selection.endings().contains(done.ending())
+          && (selection.since() == null || !message.createdAt().isBefore(selection.since()))
+          && (selection.until() == null || message.createdAt().isBefore(selection.until()))
           && done.at().isBefore(replay.createdAt())) {
         found.add(
             new Original(
@@ -445,6 +449,12 @@ final class SimulatedStore implements Store {
     return subscriptions.isEmpty()
         ? null
         : List.copyOf(subscriptions.values()).get(Math.floorMod(place, subscriptions.size()));
+  }
+
+  @Nullable Replay replayAt(int place) {
+    return replays.isEmpty()
+        ? null
+        : List.copyOf(replays.values()).get(Math.floorMod(place, replays.size()));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
@@ -14,12 +15,14 @@ import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.NewEvent;
 import dev.holdfast.core.path.Request.Operation;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
@@ -28,6 +31,7 @@ import dev.holdfast.engine.SteadyClock;
 import dev.holdfast.proof.model.Contract;
 import dev.holdfast.proof.model.Model;
 import dev.holdfast.proof.model.Obstacles;
+import dev.holdfast.proof.model.SubscriptionChange;
 import dev.holdfast.proof.model.Violation;
 import java.time.Duration;
 import java.time.Instant;
@@ -139,7 +143,12 @@ final class Simulation {
             world.limits().inFlight(),
             world.limits().inFlightUnproven(),
             world.limits().sendingBytes());
-    this.model = new Model(world.contract(), obstacles, prompt(world.limits()));
+    this.model =
+        new Model(world.contract(), obstacles, prompt(world.limits()), world.limits().sweep());
+    if (world.script().stream().anyMatch(Action.Replay.class::isInstance)) {
+      store.remembers = true;
+      model.remembersFinished();
+    }
     this.disk = new Disk(world);
   }
 
@@ -302,6 +311,9 @@ final class Simulation {
     if (crowded) {
       obstacles.crowded(now);
     }
+    if (disk.isSlow(passed)) {
+      obstacles.slow(now);
+    }
     List<Input> batch = inputs;
     inputs = new ArrayList<>();
     List<Effect> effects = new ArrayList<>();
@@ -416,7 +428,7 @@ final class Simulation {
           model.submitted(number, event.type(), event.subject(), now);
         }
       }
-      case Request.Unsubscribe unsubscribe -> model.unsubscribing(unsubscribe.subscription());
+      case Request.Unsubscribe unsubscribe -> model.unsubscribing(unsubscribe.subscription(), now);
       case Request.Operate operate -> {
         switch (operate.operation()) {
           case ENABLE -> model.enabledByHand(operate.endpoint(), now);
@@ -425,11 +437,10 @@ final class Simulation {
         }
       }
       case Request.LimitRate limit -> model.limitsRate(limit.endpoint(), limit.rateLimit(), now);
-      case Request.Subscribe _,
-          Request.RetryNow _,
-          Request.Update _,
-          Request.Replay _,
-          Request.CancelReplay _ -> {}
+      case Request.Update update -> model.changing(update.subscription(), change(update.patch()));
+      case Request.Replay replay -> model.replaying(replay.selection());
+      case Request.CancelReplay cancel -> model.cancelling(cancel.replay());
+      case Request.Subscribe _, Request.RetryNow _ -> {}
     }
   }
 
@@ -459,7 +470,27 @@ final class Simulation {
     }
   }
 
+  /** However many want an event, a commit makes few of its messages. */
+  private void checkSteps(Batch batch) {
+    int most = world.limits().matchesAtOnce();
+    for (Write write : batch.writes()) {
+      int largest =
+          switch (write) {
+            case Write.Accept accept ->
+                accept.events().stream().mapToInt(e -> e.messages().size()).max().orElse(0);
+            case Write.Spread spread -> spread.messages().size();
+            case Write.Progress progress ->
+                progress.made().size() > world.limits().sweep() ? Integer.MAX_VALUE : 0;
+            default -> 0;
+          };
+      if (largest > most) {
+        throw new Violation("limits hold", largest + " messages made at once: " + write);
+      }
+    }
+  }
+
   private void commit(Batch batch) {
+    checkSteps(batch);
     trace.line(now, () -> "commit " + words.of(batch));
     model.commits(batch, now);
     obstacles.commitStarts();
@@ -596,9 +627,24 @@ final class Simulation {
               new Request.Unsubscribe(TENANT, which.id()),
               answer -> {
                 if (answer instanceof Answer.Refused) {
-                  model.notUnsubscribed(which.id());
+                  model.notUnsubscribed(which.id(), now);
                 }
               });
+        }
+      }
+      case Action.Redirect redirect ->
+          change(redirect.which(), new Patch(url(redirect.endpoint()), null, null, null, null));
+      case Action.Retype retype ->
+          change(
+              retype.which(),
+              new Patch(null, List.of(new TypePattern(retype.type())), null, null, null));
+      case Action.Pause pause ->
+          change(pause.which(), new Patch(null, null, null, pause.paused(), null));
+      case Action.Replay replay -> replay(replay);
+      case Action.CancelReplay cancel -> {
+        Replay which = store.replayAt(cancel.which());
+        if (which != null) {
+          ask(new Request.CancelReplay(TENANT, which.id()), this::replayIs);
         }
       }
       case Action.Submit submit -> submit(submit);
@@ -635,6 +681,54 @@ final class Simulation {
         obstacles.leapt(now);
       }
       case Action.FailReads fail -> disk.failReads(passed.plus(fail.time()), fail.oneIn());
+    }
+  }
+
+  private void change(int which, Patch patch) {
+    Subscription subscription = store.subscriptionAt(which);
+    if (subscription != null) {
+      change(subscription, patch);
+    }
+  }
+
+  private void change(Subscription subscription, Patch patch) {
+    ask(
+        new Request.Update(TENANT, subscription.id(), patch),
+        answer -> {
+          if (answer instanceof Answer.Updated updated) {
+            model.changed(updated.subscription(), change(patch));
+          } else if (answer instanceof Answer.Refused) {
+            model.notChanged(subscription.id(), change(patch));
+          }
+        });
+  }
+
+  private static SubscriptionChange change(Patch patch) {
+    return new SubscriptionChange(patch.url(), patch.types(), patch.paused());
+  }
+
+  private void replay(Action.Replay replay) {
+    Endpoint endpoint = replay.byEndpoint() ? store.endpointAt(replay.which()) : null;
+    Subscription subscription = replay.byEndpoint() ? null : store.subscriptionAt(replay.which());
+    if (endpoint == null && subscription == null) {
+      return;
+    }
+    ask(
+        new Request.Replay(
+            TENANT,
+            new Replay.Selection(
+                endpoint == null ? null : endpoint.id(),
+                subscription == null ? null : subscription.id(),
+                replay.endings(),
+                replay.recent() == null ? null : now.minus(replay.recent()),
+                replay.recent() == null ? null : now,
+                replay.again())),
+        this::replayIs);
+  }
+
+  private void replayIs(Answer answer) {
+    if (answer instanceof Answer.ReplayIs is) {
+      model.replayIs(is.replay());
     }
   }
 
@@ -746,7 +840,15 @@ final class Simulation {
   }
 
   private void bringToAnEnd() {
-    limit = world.contract().deadline(now).plus(GRACE);
+    Instant last = world.contract().deadline(now);
+    // What is told of the last that expires may itself be held back until it expires.
+    boolean pauses = world.script().stream().anyMatch(Action.Pause.class::isInstance);
+    limit = (pauses ? world.contract().deadline(last) : last).plus(GRACE);
+    for (Subscription subscription : store.snapshot().subscriptions()) {
+      if (subscription.paused() && !world.staysPaused()) {
+        change(subscription, new Patch(null, null, null, false, null));
+      }
+    }
     for (Endpoint endpoint : store.snapshot().endpoints()) {
       boolean byItself = endpoint.health().isEnabled() || endpoint.health().isCircuitOpen();
       if (!byItself) {

@@ -41,7 +41,9 @@ final class Totals {
         events      %,d accepted, %,d attempts, %,d probes
         messages    %,d delivered, %,d of them again after a lost record
         dropped     %,d exhausted, %,d expired, %,d unsubscribed; lost %s
-        endpoints   %,d changes of state, %,d attempts in recovery""",
+        endpoints   %,d changes of state, %,d attempts in recovery, %,d announced
+        changes     %,d of subscriptions, %,d messages moved or released, %,d held back
+        later       %,d steps of events that many want, %,d messages replayed""",
         worlds,
         seconds,
         failed,
@@ -64,6 +66,12 @@ final class Totals {
         counts.unsubscribed,
         failed == 0 ? "0" : "unknown: see the failures",
         counts.stateChanges,
-        counts.recoveries);
+        counts.recoveries,
+        counts.announced,
+        counts.changes,
+        counts.moves,
+        counts.pauses,
+        counts.steps,
+        counts.replayed);
   }
 }

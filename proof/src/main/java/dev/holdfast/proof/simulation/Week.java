@@ -47,6 +47,7 @@ final class Week {
         Duration.ofMillis(4),
         Duration.ofMillis(2),
         script,
+        false,
         World.START.plus(length));
   }
 

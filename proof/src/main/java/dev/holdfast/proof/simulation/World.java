@@ -15,6 +15,7 @@ import java.util.List;
  * @param commitTime the most that a commit takes while the store is well
  * @param readTime the most that a read takes while the store is well
  * @param script what happens, in the order of time
+ * @param staysPaused whether what is paused when all faults end stays so
  * @param end when all faults end; from then on everything has to come to its end
  */
 record World(
@@ -25,6 +26,7 @@ record World(
     Duration commitTime,
     Duration readTime,
     List<Action> script,
+    boolean staysPaused,
     Instant end) {
 
   static final Instant START = Instant.parse("2026-03-01T12:00:00Z");
@@ -34,6 +36,7 @@ record World(
   }
 
   World with(List<Action> shorter) {
-    return new World(seed, contract, limits, backlogRows, commitTime, readTime, shorter, end);
+    return new World(
+        seed, contract, limits, backlogRows, commitTime, readTime, shorter, staysPaused, end);
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.simulation;
 
+import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.path.Limits;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.proof.model.Contract;
@@ -9,13 +10,32 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a small world from a seed: few endpoints, much trouble. */
+/**
+ * Makes a small world from a seed: few endpoints, much trouble.
+ *
+ * <p>Seeds from {@link #CHANGING} on make worlds of a second kind, in which subscriptions change,
+ * are paused and resumed, finished messages are replayed, events are wanted by more subscriptions
+ * than get their messages at once, and somebody wants to be told of all that. What these have
+ * beyond the others is drawn apart, so that the others stay as they are.
+ */
 final class WorldMaker {
+  /** The first seed of a world in which subscriptions change. */
+  static final long CHANGING = 1L << 40;
+
   private static final Duration UNIT = Duration.ofMillis(84_800);
   private static final List<Operation> OPERATIONS = List.of(Operation.values());
+  private static final List<Set<Ending>> ENDINGS =
+      List.of(
+          Set.of(Ending.DROPPED),
+          Set.of(Ending.DELIVERED),
+          Set.of(Ending.DELIVERED, Ending.DROPPED));
+  private static final List<String> OPERATIONAL =
+      List.of(
+          "endpoint.*", "endpoint.disabled", "endpoint.enabled", "message.dropped", "message.*");
   private static final List<Duration> LENGTHS =
       List.of(
           Duration.ofSeconds(30),
@@ -28,6 +48,10 @@ final class WorldMaker {
           Duration.ofDays(5));
 
   private final SplittableRandom random;
+
+  /** What only worlds of the second kind are made from. */
+  private final SplittableRandom more;
+
   private final long seed;
   private final List<Action> script = new ArrayList<>();
   private final int endpoints;
@@ -44,6 +68,7 @@ final class WorldMaker {
   private WorldMaker(long seed) {
     this.seed = seed;
     this.random = new SplittableRandom(seed);
+    this.more = new SplittableRandom(~seed);
     this.endpoints = random.nextInt(20) == 0 ? random.nextInt(6, 40) : random.nextInt(1, 6);
     this.length = LENGTHS.get(random.nextInt(LENGTHS.size()));
     this.storeFails = random.nextInt(3) == 0;
@@ -84,7 +109,12 @@ final class WorldMaker {
     }
     int actions = random.nextInt(10, 150);
     for (int i = 0; i < actions; i++) {
-      script.add(action(moment()));
+      script.add(action(moment(random)));
+    }
+    boolean changing = seed >= CHANGING && seed < LIMITED_FROM;
+    if (changing) {
+      addChanges();
+      limits = inSteps(limits);
     }
     script.sort(Comparator.comparing(Action::at));
     return new World(
@@ -95,7 +125,111 @@ final class WorldMaker {
         Duration.ofMillis(random.nextInt(1, 5)),
         Duration.ofMillis(random.nextInt(1, 3)),
         script,
+        changing && more.nextInt(3) == 0,
         World.START.plus(length));
+  }
+
+  /** Several subscriptions for each endpoint, and what people do with them. */
+  private void addChanges() {
+    int extra = more.nextInt(1, 8);
+    for (int i = 0; i < extra; i++) {
+      script.add(
+          new Action.Subscribe(
+              World.START.plusMillis(200 + i),
+              more.nextInt(endpoints),
+              more.nextInt(3) == 0 ? "*" : "t" + more.nextInt(2),
+              null));
+    }
+    int told = more.nextInt(4);
+    for (int i = 0; i < told; i++) {
+      Instant at = more.nextBoolean() ? World.START.plusMillis(300 + i) : moment(more);
+      script.add(
+          new Action.Subscribe(
+              at,
+              more.nextInt(endpoints),
+              OPERATIONAL.get(more.nextInt(OPERATIONAL.size())),
+              null));
+    }
+    int changes = more.nextInt(3, 60);
+    boolean troubled = more.nextBoolean();
+    Instant at = moment(more);
+    for (int i = 0; i < changes; i++) {
+      // Many things at about the same time meet each other halfway.
+      at =
+          switch (more.nextInt(4)) {
+            case 0 -> at.plusNanos(1_000L * more.nextInt(20_000));
+            case 1 -> at.plusMillis(more.nextInt(5_000));
+            default -> moment(more);
+          };
+      script.add(troubled && more.nextInt(8) == 0 ? trouble(at) : change(at));
+    }
+  }
+
+  /** Something short that goes wrong just when something is being changed. */
+  private Action trouble(Instant at) {
+    Duration time = Duration.ofMillis(more.nextInt(1, 4_000));
+    return switch (more.nextInt(5)) {
+      case 0 -> new Action.FillDisk(at, time);
+      case 1 -> new Action.Poison(at, time, more.nextInt(1, 4));
+      case 2 -> new Action.Crash(at, more.nextInt(12), time);
+      case 3 ->
+          new Action.SlowStore(
+              at, time, Duration.ofMillis(more.nextInt(1, 500)), time.dividedBy(2));
+      default ->
+          new Action.Operate(
+              at, more.nextInt(endpoints), OPERATIONS.get(more.nextInt(OPERATIONS.size())));
+    };
+  }
+
+  private Action change(Instant at) {
+    int which = more.nextInt(100);
+    int dice = more.nextInt(100);
+    if (dice < 25) {
+      return new Action.Redirect(at, which, more.nextInt(endpoints + 2));
+    }
+    if (dice < 30) {
+      return new Action.Retype(at, which, "t" + more.nextInt(3));
+    }
+    if (dice < 65) {
+      return new Action.Pause(at, which, dice < 48);
+    }
+    if (dice < 82) {
+      return new Action.Replay(
+          at,
+          which,
+          more.nextBoolean(),
+          ENDINGS.get(more.nextInt(ENDINGS.size())),
+          more.nextInt(4) == 0 ? Duration.ofSeconds(more.nextInt(1, 10_000)) : null,
+          more.nextInt(3) == 0);
+    }
+    if (dice < 88) {
+      return new Action.CancelReplay(at, which);
+    }
+    return new Action.RetryByHand(at, more.nextInt(1_000));
+  }
+
+  /** The same limits, with few messages made at once. */
+  private Limits inSteps(Limits limits) {
+    return new Limits(
+        limits.inFlight(),
+        limits.inFlightUnproven(),
+        limits.laneInFlight(),
+        limits.laneWindow(),
+        limits.held(),
+        limits.laneMinimum(),
+        limits.bodyBytes(),
+        limits.sendingBytes(),
+        limits.batchWrites(),
+        limits.batchBytes(),
+        limits.acceptingBytes(),
+        limits.unwritten(),
+        limits.timers(),
+        limits.horizon(),
+        limits.loads(),
+        limits.sweep(),
+        more.nextInt(4) == 0 ? limits.matchesAtOnce() : more.nextInt(1, 4),
+        limits.spreading(),
+        limits.retryStoreAfter());
   }
 
   private Contract contract() {
@@ -146,9 +280,9 @@ final class WorldMaker {
         Duration.ofSeconds(1));
   }
 
-  private Instant moment() {
-    Duration most = random.nextInt(3) == 0 ? length.dividedBy(10) : length;
-    return World.START.plusSeconds(1).plusNanos(1_000 * random.nextLong(most.toNanos() / 1_000));
+  private Instant moment(SplittableRandom from) {
+    Duration most = from.nextInt(3) == 0 ? length.dividedBy(10) : length;
+    return World.START.plusSeconds(1).plusNanos(1_000 * from.nextLong(most.toNanos() / 1_000));
   }
 
   private Action action(Instant at) {

@@ -14,6 +14,9 @@ class SimulationTest {
   private static final int LIMITED_SEEDS = 60;
   private static final int FIXED_SEEDS = 300;
   private static final int FRESH_SEEDS = 300;
+  private static final int FIXED_CHANGING_SEEDS = 100;
+  private static final int FRESH_CHANGING_SEEDS = 100;
+  private static final long MOST_NEW_SEED = 1_000_000_000_000L;
 
   @Test
   void worlds_that_are_always_the_same_keep_the_contract_and_meet_everything() throws Exception {
@@ -41,8 +44,27 @@ class SimulationTest {
   }
 
   @Test
+  void worlds_in_which_subscriptions_change_keep_the_contract_and_meet_everything()
+      throws Exception {
+    Counts counts = run(WorldMaker.CHANGING, FIXED_CHANGING_SEEDS).totals().counts();
+    assertThat(counts.changes).isPositive();
+    assertThat(counts.moves).isPositive();
+    assertThat(counts.pauses).isPositive();
+    assertThat(counts.steps).isPositive();
+    assertThat(counts.replayed).isPositive();
+    assertThat(counts.announced).isPositive();
+  }
+
+  @Test
   void new_worlds_keep_the_contract() throws Exception {
-    run(ThreadLocalRandom.current().nextLong(1_000_000_000_000L), FRESH_SEEDS);
+    run(ThreadLocalRandom.current().nextLong(MOST_NEW_SEED), FRESH_SEEDS);
+  }
+
+  @Test
+  void new_worlds_in_which_subscriptions_change_keep_the_contract() throws Exception {
+    run(
+        WorldMaker.CHANGING + ThreadLocalRandom.current().nextLong(MOST_NEW_SEED),
+        FRESH_CHANGING_SEEDS);
   }
 
   private static Campaign run(long from, int seeds) throws InterruptedException {
@@ -81,14 +103,16 @@ class SimulationTest {
         12338,
         14856,
         21664,
-        567178164253L
+        567178164253L,
+        1099511627970L,
+        1099511628009L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89})
+  @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 1099511627777L, 1099511627778L})
   void the_same_seed_gives_the_same_trace_byte_for_byte(long seed) {
     String once = Simulation.run(WorldMaker.make(seed), Trace.on()).trace();
     assertThat(once).isNotEmpty();

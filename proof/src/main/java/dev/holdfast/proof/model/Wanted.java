@@ -1,0 +1,16 @@
+package dev.holdfast.proof.model;
+
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * The subscriptions that want an event.
+ *
+ * @param at when that was looked at
+ * @param messages the message that each of them has to get
+ */
+record Wanted(Instant at, Map<Long, Expected> messages) {
+
+  /** A message as it has to be made. */
+  record Expected(long endpoint, Row row) {}
+}
