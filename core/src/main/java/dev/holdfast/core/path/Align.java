@@ -148,7 +148,11 @@ final class Align {
     if (task == null) {
       throw new IllegalStateException("nobody asked for these messages: " + load);
     }
-    if (messages.isEmpty() && task.isComplete && load.which() == which(task)) {
+    // What is settled is not written together with a change that may still be refused.
+    if (messages.isEmpty()
+        && task.isComplete
+        && load.which() == which(task)
+        && !match.isChanging(load.subscription())) {
       tasks.remove(task.key);
       settled(task.key);
       return;

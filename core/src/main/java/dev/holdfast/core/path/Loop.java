@@ -313,7 +313,12 @@ public final class Loop implements View {
         case Write.Spread write -> spread.notMade(write.step(), turn);
         case Write.Progress write -> replays.notWritten(write, entry.replyTo(), turn);
         case Write.Accept write -> accept.notCommitted(write);
-        case Write.ChangeState write -> notAnnounced(write.announced());
+        case Write.ChangeState write -> {
+          // On a full disk only who asked is refused: the change stays to be written.
+          if (kind != StoreException.Kind.FULL) {
+            notAnnounced(write.announced());
+          }
+        }
         case Write.Configure _, Write.Forget _ -> {}
       }
     }

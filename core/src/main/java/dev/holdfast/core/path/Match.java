@@ -36,6 +36,11 @@ final class Match {
     return leaving.contains(id) ? null : changing.getOrDefault(id, active.get(id));
   }
 
+  /** Whether something of a subscription is being written. */
+  boolean isChanging(long id) {
+    return changing.containsKey(id);
+  }
+
   /** A subscription is being written as it is to be. */
   void changing(Subscription subscription) {
     changing.put(subscription.id(), subscription);

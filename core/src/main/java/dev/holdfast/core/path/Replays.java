@@ -46,6 +46,11 @@ final class Replays {
 
   private boolean busy;
 
+  /** The replay of which a step is being written, and who wants its end meanwhile. */
+  private @Nullable Long writing;
+
+  private final Deque<Consumer<Answer>> cancelling = new ArrayDeque<>();
+
   /** When what could not be written is tried again. */
   private Instant retryAt = Instant.EPOCH;
 
@@ -85,7 +90,11 @@ final class Replays {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
-    write(replay.as(State.CANCELLED), List.of(), replyTo);
+    if (writing != null && writing == replay.id()) {
+      cancelling.add(replyTo);
+    } else {
+      write(replay.as(State.CANCELLED), List.of(), replyTo);
+    }
   }
 
   /** Goes on after a restart. */
@@ -183,7 +192,10 @@ final class Replays {
     } else if (before != null) {
       running.put(replay.id(), replay);
     }
-    busy = busy || replyTo == null;
+    if (replyTo == null) {
+      busy = true;
+      writing = replay.id();
+    }
     commit.add(
         new Commit.Entry(
             new Write.Progress(before, replay, made), null, null, replyTo, 1 + made.size(), 0));
@@ -203,6 +215,22 @@ final class Replays {
     }
     if (replyTo != null) {
       turn.reply(replyTo, new Answer.ReplayIs(replay));
+    } else {
+      cancelNow(replay, turn);
+    }
+  }
+
+  /** Ends a replay whose end was asked for while a step of it was being written. */
+  private void cancelNow(Replay replay, Turn turn) {
+    for (Consumer<Answer> replyTo = cancelling.poll();
+        replyTo != null;
+        replyTo = cancelling.poll()) {
+      Replay now = running.get(replay.id());
+      if (now == null) {
+        turn.reply(replyTo, new Answer.NotFound());
+      } else {
+        write(now.as(State.CANCELLED), List.of(), replyTo);
+      }
     }
   }
 
@@ -214,6 +242,9 @@ final class Replays {
       turns.add(write.replay().id());
       retryAt = turn.now().plus(limits.retryStoreAfter());
     }
+    if (replyTo == null) {
+      cancelNow(write.replay(), turn);
+    }
   }
 
   private void landed(Write.Progress write, @Nullable Consumer<Answer> replyTo) {
@@ -222,6 +253,7 @@ final class Replays {
     }
     if (replyTo == null) {
       busy = false;
+      writing = null;
     }
   }
 

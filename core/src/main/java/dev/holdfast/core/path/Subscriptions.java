@@ -146,6 +146,15 @@ final class Subscriptions {
     if (!lane.stored) {
       lanes.remove(lane);
     }
+    goOn(subscription);
+  }
+
+  /** What is unsettled of a subscription that stays as it is goes on being settled. */
+  private void goOn(Subscription subscription) {
+    Subscription now = match.get(subscription.id());
+    if (now != null) {
+      align.resume(now);
+    }
   }
 
   void unsubscribe(Request.Unsubscribe request, Consumer<Answer> replyTo, Turn turn) {
@@ -171,5 +180,6 @@ final class Subscriptions {
   /** A subscription's end could not be written: it goes on. */
   void notUnsubscribed(Subscription subscription) {
     match.stay(subscription);
+    goOn(subscription);
   }
 }
