@@ -23,7 +23,11 @@
  *       disabled one now and then.
  *   <li>{@code Refill}: brings what waits in the store into a lane as its window empties, after a
  *       restart, a backlog or a recovery.
- *   <li>{@code Subscriptions}, {@code RetryByHand}: what people ask for.
+ *   <li>{@code Subscriptions}, {@code RetryByHand}, {@code Replays}: what people ask for. {@code
+ *       Align} brings the messages of a subscription that has changed in line with it.
+ *   <li>{@code Spread}: makes the messages of an event that very many want, in steps.
+ *   <li>{@code Announce}: tells subscribers what became of endpoints and messages.
+ *   <li>{@code HandOver}: where messages go that the store has just got.
  * </ul>
  *
  * <p>A message is held in memory in exactly one place ({@code Held}) or it is a row of the store
