@@ -81,7 +81,7 @@ final class HistoryReads implements History {
     this.limits = limits;
   }
 
-  private static String prefixed(String table, String columns) {
+  static String prefixed(String table, String columns) {
     return table + "." + columns.replace(", ", ", " + table + ".");
   }
 
@@ -242,6 +242,13 @@ final class HistoryReads implements History {
     }
   }
 
+  /** Up to which id the index has all finished messages. */
+  static long indexedThrough(Reader.Statements connection) throws SQLException {
+    try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
+      return Extent.from(row).through();
+    }
+  }
+
   /** The event that is being removed, which nobody sees any more. */
   static @Nullable Long hidden(Reader.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Removal.HIDDEN).executeQuery()) {
@@ -250,7 +257,7 @@ final class HistoryReads implements History {
   }
 
   /** The lowest id of what was created at {@code time} or later, to the millisecond. */
-  private static long firstIdAt(Instant time) {
+  static long firstIdAt(Instant time) {
     if (time.isAfter(LAST_TIME)) {
       return Long.MAX_VALUE;
     }
@@ -336,7 +343,7 @@ final class HistoryReads implements History {
       boolean delivered = wanted.contains(Status.DELIVERED);
       boolean dropped = wanted.contains(Status.DROPPED);
       boolean finished = delivered || dropped;
-      long through = finished ? indexedThrough() : 0;
+      long through = finished ? indexedThrough(connection) : 0;
       long down = from;
       int rows = mostRows;
       if (finished) {
@@ -370,12 +377,6 @@ final class HistoryReads implements History {
     /** Where it was stopped to look further down, if it was; it goes on there. */
     @Nullable Long cut() {
       return cut;
-    }
-
-    private long indexedThrough() throws SQLException {
-      try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
-        return Extent.from(row).through();
-      }
     }
 
     /** How far down a table can be looked through, if not to its end. */

@@ -1,22 +1,21 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.port.Store.Original;
 import dev.holdfast.core.port.Store.Originals;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.HistoryIndex.By;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** What replays read: the messages that they are of, and how far they are. */
 final class ReplayReads {
@@ -47,29 +46,105 @@ final class ReplayReads {
   private Originals originals(Reader.Statements connection, Replay replay, int limit)
       throws SQLException {
     Selection selection = replay.selection();
-    long after = Math.max(replay.through(), firstId(selection.since()) - 1);
-    long below =
-        Math.min(
-            replay.id(), selection.until() == null ? Long.MAX_VALUE : firstId(selection.until()));
+    long after = replay.through();
+    if (selection.since() != null) {
+      after = Math.max(after, HistoryReads.firstIdAt(selection.since()) - 1);
+    }
+    long below = replay.id();
+    if (selection.until() != null) {
+      below = Math.min(below, HistoryReads.firstIdAt(selection.until()));
+    }
+    long indexed = HistoryReads.indexedThrough(connection);
+    Candidates candidates =
+        after < indexed
+            ? indexed(connection, replay, after, Math.min(below, indexed + 1))
+            : tail(connection, after, below);
     Long hidden = HistoryReads.hidden(connection);
+    List<Original> found = new ArrayList<>();
+    for (Finished message : candidates.messages()) {
+      if (fits(message, replay) && !Objects.equals(hidden, message.event())) {
+        add(connection, message, replay.tenant(), found);
+      }
+      if (found.size() == limit) {
+        return new Originals(found, message.id(), false);
+      }
+    }
+    long through = candidates.through();
+    return new Originals(found, through, through + 1 >= below);
+  }
+
+  /**
+   * Finished messages in the order of their ids.
+   *
+   * @param through up to where they are all that there are
+   */
+  private record Candidates(List<Finished> messages, long through) {}
+
+  /** Messages that the index of history has, without looking at others'. */
+  private Candidates indexed(
+      Reader.Statements connection, Replay replay, long after, long below) throws SQLException {
+    List<Finished> found = new ArrayList<>();
+    long through = below - 1;
+    for (Ending ending : replay.selection().endings()) {
+      PreparedStatement statement = connection.prepare(indexed(by(replay), ending));
+      switch (by(replay)) {
+        case TENANT -> statement.setString(1, replay.tenant());
+        case ENDPOINT -> statement.setObject(1, replay.selection().endpoint());
+        case SUBSCRIPTION -> statement.setObject(1, replay.selection().subscription());
+      }
+      statement.setLong(2, after);
+      statement.setLong(3, below);
+      statement.setInt(4, mostRows);
+      List<Finished> ofEnding = read(statement);
+      if (ofEnding.size() == mostRows) {
+        through = Math.min(through, ofEnding.getLast().id());
+      }
+      found.addAll(ofEnding);
+    }
+    long end = through;
+    found.removeIf(message -> message.id() > end);
+    found.sort(Comparator.comparingLong(Finished::id));
+    return new Candidates(found, end);
+  }
+
+  private static By by(Replay replay) {
+    if (replay.selection().subscription() != null) {
+      return By.SUBSCRIPTION;
+    }
+    return replay.selection().endpoint() != null ? By.ENDPOINT : By.TENANT;
+  }
+
+  /** Walks one part of an order after the other, the oldest first. */
+  private static String indexed(By by, Ending ending) {
+    return "SELECT "
+        + HistoryReads.prefixed("m", Finished.COLUMNS)
+        + " FROM parts p CROSS JOIN %s f JOIN messages m ON m.id = f.id".formatted(by.table())
+        + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2 + 1)"
+        + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
+        + " AND f.part = p.number AND f.%s = ?1 AND f.dropped = %d"
+            .formatted(by.column(), ending == Ending.DROPPED ? 1 : 0)
+        + " AND f.id > ?2 AND f.id < ?3 ORDER BY p.number, f.id LIMIT ?4";
+  }
+
+  /** Messages that the index does not have yet. */
+  private Candidates tail(Reader.Statements connection, long after, long below)
+      throws SQLException {
     PreparedStatement statement = connection.prepare(FINISHED);
     statement.setLong(1, after);
     statement.setLong(2, below);
     statement.setInt(3, mostRows);
-    List<Original> found = new ArrayList<>();
-    long through = after;
-    int looked = 0;
+    List<Finished> found = read(statement);
+    return new Candidates(found, found.size() < mostRows ? below - 1 : found.getLast().id());
+  }
+
+  private static List<Finished> read(PreparedStatement statement) throws SQLException {
+    List<Finished> found = new ArrayList<>();
     try (ResultSet rows = statement.executeQuery()) {
-      while (found.size() < limit && rows.next()) {
-        Finished message = Finished.from(rows);
-        looked++;
-        through = message.id();
-        if (fits(message, replay) && !Objects.equals(hidden, message.event())) {
-          add(connection, message, replay.tenant(), found);
-        }
+      while (rows.next()) {
+        found.add(Finished.from(rows));
       }
     }
-    return new Originals(found, through, looked < mostRows && found.size() < limit);
+    return found;
   }
 
   private static boolean fits(Finished message, Replay replay) {
@@ -109,10 +184,6 @@ final class ReplayReads {
               Event.sizeOf(size),
               row.next()));
     }
-  }
-
-  private static long firstId(@Nullable Instant time) {
-    return time == null ? 1 : Id.floor(time);
   }
 
   static Optional<Replay> replay(Reader.Statements connection, String tenant, long id)
