@@ -653,7 +653,6 @@ public final class Model {
         goes || message.unrecorded || !subscription.unpausedUntil(now).isBefore(message.knownSince),
         "a message is held back while its subscription is paused",
         () -> moved + " of " + subscription);
-    counts.moves++;
   }
 
   private void checkMade(Write.Spread spread, Instant now) {
@@ -777,7 +776,6 @@ public final class Model {
         !at.isAfter(now) && (message.row.base() != null || !at.isBefore(message.knownSince)),
         "the base of a message parked before its first attempt is when that happened",
         paused);
-    counts.pauses++;
   }
 
   /** Who wants to know of a message that is given up is told, unless it was their own. */
@@ -956,6 +954,7 @@ public final class Model {
   }
 
   private void move(MessageModel message, Message moved, Instant now) {
+    counts.moves++;
     message.store(moved, now);
     message.row = message.stored;
     message.byHand = false;
@@ -965,7 +964,8 @@ public final class Model {
     }
   }
 
-  private static void park(MessageModel message, Message parked, Instant now) {
+  private void park(MessageModel message, Message parked, Instant now) {
+    counts.pauses += parked.status() == Status.PAUSED ? 1 : 0;
     message.store(parked, now);
     message.row = message.stored;
     message.endpoint.pending.remove(message.id);
@@ -996,7 +996,9 @@ public final class Model {
         }
         case Write.Update update -> {
           subscriptions.put(update.subscription().id(), update.subscription());
-          history(update.subscription().id()).is(update.subscription(), now);
+          SubscriptionModel history = history(update.subscription().id());
+          history.is(update.subscription(), now);
+          history.mostUnfinished = Math.max(history.mostUnfinished, unfinishedOf(history));
           subscriptionsChangedAt = now;
         }
         case Write.Unsubscribe unsubscribe -> {
@@ -1019,6 +1021,11 @@ public final class Model {
         case Write.Deliver _, Write.Forget _ -> {}
       }
     }
+  }
+
+  private int unfinishedOf(SubscriptionModel subscription) {
+    long id = subscription.known.id();
+    return (int) open.values().stream().filter(message -> message.subscription == id).count();
   }
 
   private void known(Write.@Nullable AcceptedEvent accepted, Instant now) {
@@ -1094,6 +1101,7 @@ public final class Model {
     endpoints.values().forEach(endpoint -> endpoint.pending.clear());
     for (MessageModel message : open.values()) {
       message.forget(now);
+      history(message).mostUnfinished++;
       EndpointModel endpoint = message.endpoint;
       switch (message.row.status()) {
         case PENDING -> endpoint.pending.put(message.id, message);

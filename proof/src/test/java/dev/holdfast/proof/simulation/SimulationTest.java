@@ -98,7 +98,8 @@ class SimulationTest {
         21664,
         567178164253L,
         1099511627970L,
-        1099511628009L
+        1099511628009L,
+        1099511630149L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
