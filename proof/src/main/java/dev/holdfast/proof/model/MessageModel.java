@@ -20,6 +20,9 @@ final class MessageModel {
   /** It came to its endpoint after younger ones: it was moved there, or made in a step. */
   boolean cameLate;
 
+  /** It tells of something that Holdfast itself did. */
+  boolean isOperational;
+
   /** As the store has it. */
   Row stored;
 

@@ -400,6 +400,7 @@ public final class Model {
             older.unrecorded
                 || older.byHand
                 || older.cameLate
+                || (older.isOperational && message.isOperational)
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)
                 || history(older).changedAt.isAfter(older.knownSince)
@@ -927,6 +928,9 @@ public final class Model {
     Long before = events.put(accepted.event().id(), number(accepted.event()));
     unless(before == null, "ids are given once", accepted.event());
     accepted.messages().forEach(made -> keep(made, false, now));
+    if (Operational.TYPES.contains(accepted.event().type())) {
+      accepted.messages().forEach(made -> message(made.id()).isOperational = true);
+    }
     steps.plan(accepted.later());
   }
 

@@ -827,9 +827,13 @@ final class Simulation {
 
   private void bringToAnEnd() {
     Instant last = world.contract().deadline(now);
-    // What is told of the last that expires may itself be held back until it expires.
     boolean pauses = world.script().stream().anyMatch(Action.Pause.class::isInstance);
-    limit = (pauses ? world.contract().deadline(last) : last).plus(GRACE);
+    if (pauses) {
+      // What is told of the last change of state may be held back until it expires, and so may what
+      // is told of that.
+      last = world.contract().deadline(world.contract().deadline(last));
+    }
+    limit = last.plus(GRACE);
     for (Subscription subscription : store.snapshot().subscriptions()) {
       if (subscription.paused() && !world.staysPaused()) {
         change(subscription, new Patch(null, null, null, false));
