@@ -400,7 +400,7 @@ public final class Model {
             older.unrecorded
                 || older.byHand
                 || older.cameLate
-                || (older.isOperational && message.isOperational)
+                || older.isOperational
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)
                 || history(older).changedAt.isAfter(older.knownSince)

@@ -827,8 +827,7 @@ final class Simulation {
 
   private void bringToAnEnd() {
     Instant last = world.contract().deadline(now);
-    boolean pauses = world.script().stream().anyMatch(Action.Pause.class::isInstance);
-    if (pauses) {
+    if (world.seed() >= WorldMaker.CHANGING) {
       // What is told of the last change of state may be held back until it expires, and so may what
       // is told of that.
       last = world.contract().deadline(world.contract().deadline(last));
