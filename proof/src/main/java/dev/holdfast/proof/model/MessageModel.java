@@ -46,6 +46,9 @@ final class MessageModel {
   /** Somebody asked for it to be tried now, and it has not been. */
   boolean byHand;
 
+  /** It was chosen for a probe, and has not been tried since. */
+  boolean chosen;
+
   /** Its attempt under way is a probe. */
   boolean probe;
 
@@ -113,6 +116,7 @@ final class MessageModel {
     sendingSince = null;
     decision = null;
     byHand = false;
+    chosen = false;
     probe = false;
     unrecorded = false;
   }

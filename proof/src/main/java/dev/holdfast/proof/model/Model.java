@@ -350,6 +350,7 @@ public final class Model {
     } else {
       sendsProbe(message, now);
     }
+    message.chosen = false;
     message.sendingSince = now;
     message.unproven = !endpoint.proven;
     endpoint.pending.remove(message.id);
@@ -365,6 +366,14 @@ public final class Model {
   /** The engine asks the store which message is to be the probe. */
   public void choosesProbe(long endpoint, Instant now) {
     endpoint(endpoint).choosesProbeAt = now;
+  }
+
+  /** The store has chosen the message of a probe. */
+  public void choseProbe(long id) {
+    MessageModel message = open.get(id);
+    if (message != null) {
+      message.chosen = true;
+    }
   }
 
   private boolean isWhatWasAccepted(Delivery delivery, MessageModel message) {
@@ -412,7 +421,11 @@ public final class Model {
     }
     Instant due = message.row.due();
     boolean slotHasCome = due != null && !due.isAfter(now);
-    if (slotHasCome || message.wasLeftAlone() || message.knownSince.isAfter(endpoint.since)) {
+    // What was on its way as a probe when the endpoint recovered goes first.
+    if (slotHasCome
+        || message.chosen
+        || message.wasLeftAlone()
+        || message.knownSince.isAfter(endpoint.since)) {
       return;
     }
     counts.recoveries++;

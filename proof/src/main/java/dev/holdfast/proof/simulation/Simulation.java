@@ -395,6 +395,9 @@ final class Simulation {
         model.failed(failed.batch(), failed.kind());
       }
       case Input.Loaded loaded -> {
+        if (loaded.load() instanceof Load.Probe) {
+          loaded.messages().forEach(message -> model.choseProbe(message.id()));
+        }
         if (!loaded.messages().isEmpty() || !(loaded.load() instanceof Load.Due)) {
           trace.line(now, () -> "read " + trace.named(loaded.load() + " " + Words.of(loaded)));
         }
