@@ -20,8 +20,16 @@ final class Match {
   private final Map<Long, Subscription> ended = new HashMap<>();
 
   private final Set<Long> leaving = new HashSet<>();
-  private final Map<Long, Subscription> changing = new HashMap<>();
+  private final Map<Long, Changing> changing = new HashMap<>();
   private final Map<String, NavigableMap<Long, Subscription>> byTenant = new HashMap<>();
+
+  /**
+   * A subscription of which something is being written.
+   *
+   * @param latest what it will be when all of that is on disk
+   * @param writes how many writes that is
+   */
+  private record Changing(Subscription latest, int writes) {}
 
   void add(Subscription subscription) {
     index.add(subscription);
@@ -33,7 +41,11 @@ final class Match {
 
   /** A subscription as it is, or will be when what is being written of it is on disk. */
   @Nullable Subscription latest(long id) {
-    return leaving.contains(id) ? null : changing.getOrDefault(id, active.get(id));
+    Changing found = changing.get(id);
+    if (leaving.contains(id)) {
+      return null;
+    }
+    return found != null ? found.latest() : active.get(id);
   }
 
   /** Whether something of a subscription is being written. */
@@ -43,12 +55,18 @@ final class Match {
 
   /** A subscription is being written as it is to be. */
   void changing(Subscription subscription) {
-    changing.put(subscription.id(), subscription);
+    changing.merge(
+        subscription.id(),
+        new Changing(subscription, 1),
+        (before, now) -> new Changing(now.latest(), before.writes() + 1));
   }
 
   /** What was being written of a subscription is on disk, or is not going to be. */
   void changed(Subscription subscription) {
-    changing.remove(subscription.id(), subscription);
+    changing.computeIfPresent(
+        subscription.id(),
+        (_, before) ->
+            before.writes() == 1 ? null : new Changing(before.latest(), before.writes() - 1));
   }
 
   /** Replaces a subscription by what it is from now on. */

@@ -81,8 +81,8 @@ final class ReplayReads {
   private record Candidates(List<Finished> messages, long through) {}
 
   /** Messages that the index of history has, without looking at others'. */
-  private Candidates indexed(
-      Reader.Statements connection, Replay replay, long after, long below) throws SQLException {
+  private Candidates indexed(Reader.Statements connection, Replay replay, long after, long below)
+      throws SQLException {
     List<Finished> found = new ArrayList<>();
     long through = below - 1;
     for (Ending ending : replay.selection().endings()) {

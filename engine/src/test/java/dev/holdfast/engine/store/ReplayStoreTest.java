@@ -39,8 +39,7 @@ final class ReplayStoreTest {
   private static final long E1 = 1_000_001;
   private static final long E2 = 2_000_001;
   private static final Instant LATER = NOW.plusSeconds(3_600);
-  private static final Retention RETENTION =
-      new Retention(Duration.ofDays(30), Retention.NO_LIMIT);
+  private static final Retention RETENTION = new Retention(Duration.ofDays(30), Retention.NO_LIMIT);
 
   /** Reads look at 10 rows here, and the index is written in chunks of 5. */
   private static final StoreLimits LIMITS =
@@ -94,9 +93,7 @@ final class ReplayStoreTest {
 
   private static Replay replay(@Nullable Long endpoint, Set<Ending> endings) {
     return Replay.of(
-        Id.floor(LATER),
-        TENANT,
-        new Selection(endpoint, null, endings, null, null, false));
+        Id.floor(LATER), TENANT, new Selection(endpoint, null, endings, null, null, false));
   }
 
   private List<Long> all(Replay replay, int limit) throws Exception {
@@ -128,9 +125,7 @@ final class ReplayStoreTest {
                 at);
     Replay replay = replay(original.endpoint(), Set.of(Ending.DELIVERED)).counted(1);
     store.write(
-        batch(
-            new Write.Progress(
-                null, replay, List.of(new Write.Remade(made, original.id())))));
+        batch(new Write.Progress(null, replay, List.of(new Write.Remade(made, original.id())))));
     return made;
   }
 
@@ -156,13 +151,14 @@ final class ReplayStoreTest {
     for (int limit : new int[] {1, 3, Integer.MAX_VALUE}) {
       assertThat(all(replay(E1, Set.of(Ending.DELIVERED)), limit)).isEqualTo(ofOne);
       assertThat(all(replay(E1, Set.of(Ending.DROPPED)), limit)).isEqualTo(droppedOnes);
-      assertThat(all(replay(E1, Set.of(Ending.DELIVERED, Ending.DROPPED)), limit))
-          .isEqualTo(both);
+      assertThat(all(replay(E1, Set.of(Ending.DELIVERED, Ending.DROPPED)), limit)).isEqualTo(both);
       assertThat(all(replay(null, Set.of(Ending.DROPPED)), limit)).isEqualTo(droppedOnes);
     }
     Replay early =
         Replay.of(
-            Id.floor(NOW), TENANT, new Selection(E1, null, Set.of(Ending.DROPPED), null, null, false));
+            Id.floor(NOW),
+            TENANT,
+            new Selection(E1, null, Set.of(Ending.DROPPED), null, null, false));
     assertThat(all(early, 5)).as("nothing was finished before it").isEmpty();
   }
 
@@ -176,8 +172,7 @@ final class ReplayStoreTest {
     assertThat(store.event(TENANT, event).orElseThrow().messages())
         .extracting(MessageSummary::id)
         .containsExactly(original.id(), made.id());
-    Query ofEvent =
-        new Query(TENANT, Set.of(), null, null, event, null, null, Long.MAX_VALUE, 1);
+    Query ofEvent = new Query(TENANT, Set.of(), null, null, event, null, null, Long.MAX_VALUE, 1);
     assertThat(store.messages(ofEvent).items())
         .extracting(MessageSummary::id)
         .containsExactly(made.id());
@@ -196,8 +191,7 @@ final class ReplayStoreTest {
   }
 
   @Test
-  void an_event_stays_until_its_replayed_messages_have_finished_long_enough_ago()
-      throws Exception {
+  void an_event_stays_until_its_replayed_messages_have_finished_long_enough_ago() throws Exception {
     Message original = delivered(E1);
     Message made = remade(original, LATER);
     delivered(E2);
@@ -220,8 +214,7 @@ final class ReplayStoreTest {
     upkeep(RETENTION, NOW.plus(Duration.ofDays(31)));
     assertThatThrownBy(() -> remade(original, LATER))
         .isInstanceOfSatisfying(
-            StoreException.class,
-            e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.REFUSED));
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.REFUSED));
     assertThat(store.replays(TENANT, Long.MAX_VALUE, 10)).isEmpty();
   }
 
@@ -260,8 +253,7 @@ final class ReplayStoreTest {
   private static List<Message> messages(FanOut step) {
     List<Message> messages = new ArrayList<>();
     for (int i = 0; i < step.targets().size(); i++) {
-      messages.add(
-          Message.pending(step.message(i), step.event(), E1 + 1, E1, step.eventSize()));
+      messages.add(Message.pending(step.message(i), step.event(), E1 + 1, E1, step.eventSize()));
     }
     return messages;
   }

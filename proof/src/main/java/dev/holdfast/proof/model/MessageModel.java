@@ -20,6 +20,9 @@ final class MessageModel {
   /** It came to its endpoint after younger ones: it was moved there, or made in a step. */
   boolean cameLate;
 
+  /** It tells of something that Holdfast itself did. */
+  boolean isOperational;
+
   /** As the store has it. */
   Row stored;
 
@@ -42,6 +45,9 @@ final class MessageModel {
 
   /** Somebody asked for it to be tried now, and it has not been. */
   boolean byHand;
+
+  /** It was chosen for a probe, and has not been tried since. */
+  boolean chosen;
 
   /** Its attempt under way is a probe. */
   boolean probe;
@@ -110,6 +116,7 @@ final class MessageModel {
     sendingSince = null;
     decision = null;
     byHand = false;
+    chosen = false;
     probe = false;
     unrecorded = false;
   }

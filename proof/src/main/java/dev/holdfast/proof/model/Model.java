@@ -356,6 +356,7 @@ public final class Model {
       sendsProbe(message, now);
     }
     endpoint.sends(now);
+    message.chosen = false;
     message.sendingSince = now;
     message.unproven = !endpoint.proven;
     endpoint.pending.remove(message.id);
@@ -379,6 +380,14 @@ public final class Model {
   /** The engine asks the store which message is to be the probe. */
   public void choosesProbe(long endpoint, Instant now) {
     endpoint(endpoint).choosesProbeAt = now;
+  }
+
+  /** The store has chosen the message of a probe. */
+  public void choseProbe(long id) {
+    MessageModel message = open.get(id);
+    if (message != null) {
+      message.chosen = true;
+    }
   }
 
   private boolean isWhatWasAccepted(Delivery delivery, MessageModel message) {
@@ -414,6 +423,7 @@ public final class Model {
             older.unrecorded
                 || older.byHand
                 || older.cameLate
+                || older.isOperational
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)
                 || history(older).changedAt.isAfter(older.knownSince)
@@ -425,7 +435,11 @@ public final class Model {
     }
     Instant due = message.row.due();
     boolean slotHasCome = due != null && !due.isAfter(now);
-    if (slotHasCome || message.wasLeftAlone() || message.knownSince.isAfter(endpoint.since)) {
+    // What was on its way as a probe when the endpoint recovered goes first.
+    if (slotHasCome
+        || message.chosen
+        || message.wasLeftAlone()
+        || message.knownSince.isAfter(endpoint.since)) {
       return;
     }
     counts.recoveries++;
@@ -667,7 +681,6 @@ public final class Model {
         goes || message.unrecorded || !subscription.unpausedUntil(now).isBefore(message.knownSince),
         "a message is held back while its subscription is paused",
         () -> moved + " of " + subscription);
-    counts.moves++;
   }
 
   private void checkMade(Write.Spread spread, Instant now) {
@@ -791,7 +804,6 @@ public final class Model {
         !at.isAfter(now) && (message.row.base() != null || !at.isBefore(message.knownSince)),
         "the base of a message parked before its first attempt is when that happened",
         paused);
-    counts.pauses++;
   }
 
   /** Who wants to know of a message that is given up is told, unless it was their own. */
@@ -945,6 +957,9 @@ public final class Model {
     Long before = events.put(accepted.event().id(), number(accepted.event()));
     unless(before == null, "ids are given once", accepted.event());
     accepted.messages().forEach(made -> keep(made, false, now));
+    if (Operational.TYPES.contains(accepted.event().type())) {
+      accepted.messages().forEach(made -> message(made.id()).isOperational = true);
+    }
     steps.plan(accepted.later());
   }
 
@@ -972,6 +987,7 @@ public final class Model {
   }
 
   private void move(MessageModel message, Message moved, Instant now) {
+    counts.moves++;
     message.store(moved, now);
     message.row = message.stored;
     message.byHand = false;
@@ -981,7 +997,8 @@ public final class Model {
     }
   }
 
-  private static void park(MessageModel message, Message parked, Instant now) {
+  private void park(MessageModel message, Message parked, Instant now) {
+    counts.pauses += parked.status() == Status.PAUSED ? 1 : 0;
     message.store(parked, now);
     message.row = message.stored;
     message.endpoint.pending.remove(message.id);
@@ -1012,7 +1029,9 @@ public final class Model {
         }
         case Write.Update update -> {
           subscriptions.put(update.subscription().id(), update.subscription());
-          history(update.subscription().id()).is(update.subscription(), now);
+          SubscriptionModel history = history(update.subscription().id());
+          history.is(update.subscription(), now);
+          history.mostUnfinished = Math.max(history.mostUnfinished, unfinishedOf(history));
           subscriptionsChangedAt = now;
         }
         case Write.Unsubscribe unsubscribe -> {
@@ -1035,6 +1054,11 @@ public final class Model {
         case Write.Deliver _, Write.Forget _, Write.Configure _ -> {}
       }
     }
+  }
+
+  private int unfinishedOf(SubscriptionModel subscription) {
+    long id = subscription.known.id();
+    return (int) open.values().stream().filter(message -> message.subscription == id).count();
   }
 
   private void known(Write.@Nullable AcceptedEvent accepted, Instant now) {
@@ -1111,6 +1135,7 @@ public final class Model {
     endpoints.values().forEach(endpoint -> endpoint.pending.clear());
     for (MessageModel message : open.values()) {
       message.forget(now);
+      history(message).mostUnfinished++;
       EndpointModel endpoint = message.endpoint;
       switch (message.row.status()) {
         case PENDING -> endpoint.pending.put(message.id, message);

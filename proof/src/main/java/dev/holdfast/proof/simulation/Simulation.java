@@ -396,6 +396,9 @@ final class Simulation {
         model.failed(failed.batch(), failed.kind());
       }
       case Input.Loaded loaded -> {
+        if (loaded.load() instanceof Load.Probe) {
+          loaded.messages().forEach(message -> model.choseProbe(message.id()));
+        }
         if (!loaded.messages().isEmpty() || !(loaded.load() instanceof Load.Due)) {
           trace.line(now, () -> "read " + trace.named(loaded.load() + " " + Words.of(loaded)));
         }
@@ -841,9 +844,12 @@ final class Simulation {
 
   private void bringToAnEnd() {
     Instant last = world.contract().deadline(now);
-    // What is told of the last that expires may itself be held back until it expires.
-    boolean pauses = world.script().stream().anyMatch(Action.Pause.class::isInstance);
-    limit = (pauses ? world.contract().deadline(last) : last).plus(GRACE);
+    if (world.seed() >= WorldMaker.CHANGING) {
+      // What is told of the last change of state may be held back until it expires, and so may what
+      // is told of that.
+      last = world.contract().deadline(world.contract().deadline(last));
+    }
+    limit = last.plus(GRACE);
     for (Subscription subscription : store.snapshot().subscriptions()) {
       if (subscription.paused() && !world.staysPaused()) {
         change(subscription, new Patch(null, null, null, false, null));

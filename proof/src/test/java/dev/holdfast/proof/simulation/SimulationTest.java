@@ -104,8 +104,9 @@ class SimulationTest {
         14856,
         21664,
         567178164253L,
-        1099511627970L,
-        1099511628009L
+        1099511627881L,
+        1099511628009L,
+        1099511630149L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
