@@ -90,6 +90,7 @@ final class HandOver {
       }
       case PARKED -> {
         if (lane.isOpen()) {
+          lane.leaveBehind(message);
           refill.expectBacklog(lane);
         } else {
           wait.keepStored(lane, message);

@@ -94,9 +94,11 @@ final class Probe {
     }
     Message message = chosen.getFirst();
     Held held = lanes.held(message.id());
-    if (held == null && !loads.isOutOfTime(message.id(), number)) {
+    if (loads.isOutOfTime(message.id(), number)) {
+      lookAgain(lane, limits.retryStoreAfter(), turn);
+    } else if (held == null) {
       start(lanes.hold(lane, message, Place.SENDING));
-    } else if (held != null && held.place == Place.TIMER) {
+    } else if (held.place == Place.TIMER) {
       wait.take(held);
       start(held);
     } else {

@@ -167,6 +167,12 @@ final class Replays {
       }
     }
     Replay after = replay.after(made.size(), skipped, found.through());
+    if (made.isEmpty() && skipped == 0 && !found.isEnd()) {
+      // Nothing to be written: what was looked at in vain would only be looked at again.
+      running.put(replay.id(), after);
+      turns.add(replay.id());
+      return;
+    }
     write(found.isEnd() ? after.as(State.DONE) : after, made, null);
   }
 

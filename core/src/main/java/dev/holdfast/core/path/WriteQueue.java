@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.path.Commit.Entry;
+import dev.holdfast.core.port.Write;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -9,10 +10,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written. What tenants ask for takes turns, by tenant, and with what became of
- * messages: one tenant's flood makes nobody else wait longer than for the batch under way.
+ * What waits to be written. Tenants' events take turns, by tenant, and with everything else: one
+ * tenant's flood makes nobody else wait longer than for the batch under way.
  *
- * <p>What one tenant asks for stays in its order.
+ * <p>One tenant's events stay in their order, and so does everything else.
  */
 final class WriteQueue {
   /** How much of one line is taken in a turn: so many rows, or so many kilobytes. */
@@ -20,8 +21,8 @@ final class WriteQueue {
 
   private static final long BYTES_PER_ROW = 1_024;
 
-  /** The line of what nobody asked for. */
-  private final Deque<Entry> outcomes = new ArrayDeque<>();
+  /** The line of what is not a tenant's events. */
+  private final Deque<Entry> others = new ArrayDeque<>();
 
   private final Map<String, Deque<Entry>> byTenant = new HashMap<>();
 
@@ -33,14 +34,18 @@ final class WriteQueue {
 
   void add(Entry entry) {
     Deque<Entry> line =
-        entry.replyTo() == null
-            ? outcomes
-            : byTenant.computeIfAbsent(entry.tenant(), _ -> new ArrayDeque<>());
+        isEvents(entry)
+            ? byTenant.computeIfAbsent(entry.tenant(), _ -> new ArrayDeque<>())
+            : others;
     if (line.isEmpty()) {
       turns.add(line);
     }
     line.add(entry);
     size++;
+  }
+
+  private static boolean isEvents(Entry entry) {
+    return entry.write() instanceof Write.Accept;
   }
 
   /** Takes the entry whose turn it is. */
@@ -55,7 +60,7 @@ final class WriteQueue {
     if (line.isEmpty()) {
       turns.remove();
       takenInTurn = 0;
-      if (entry.replyTo() != null) {
+      if (isEvents(entry)) {
         byTenant.remove(entry.tenant());
       }
     } else if (takenInTurn >= TURN) {

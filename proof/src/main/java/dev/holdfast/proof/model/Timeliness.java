@@ -22,6 +22,9 @@ final class Timeliness {
   /** For what it has to find first, asking the store again after a while where needed. */
   private static final Duration PATIENT = Duration.ofSeconds(5);
 
+  /** How long a read may take that began while the store was slow. */
+  private static final Duration LONG_READ = Duration.ofSeconds(20);
+
   /** For a probe, which looks once a minute whether it may try what asked to be left alone. */
   private static final Duration PROBE_PATIENT = Duration.ofSeconds(65);
 
@@ -129,7 +132,7 @@ final class Timeliness {
       ready = Contract.later(ready, due);
     }
     Instant from = Contract.later(ready, obstacles.ofManySteps());
-    Instant latest = from.plus(PATIENT).plus(PATIENT).plus(PART.multipliedBy(parts));
+    Instant latest = from.plus(PATIENT).plus(LONG_READ).plus(PART.multipliedBy(parts));
     unless(
         obstacles.isCommitting() || !now.isAfter(latest),
         "a message follows its subscription soon",

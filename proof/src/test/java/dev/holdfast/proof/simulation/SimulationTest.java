@@ -106,7 +106,10 @@ class SimulationTest {
         567178164253L,
         1099511627881L,
         1099511628009L,
-        1099511630149L
+        1099511630149L,
+        1099511635495L,
+        1099511700247L,
+        1099511700410L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
