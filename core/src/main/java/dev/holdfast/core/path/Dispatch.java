@@ -289,7 +289,7 @@ final class Dispatch {
   private void take(Held held, Turn now) {
     Lane lane = held.lane;
     refill.want(lane);
-    Standing standing = standing(held);
+    Standing standing = standing(held, match.get(held.message.subscription()));
     if (standing != Standing.FITS) {
       free(held);
       park.align(held, standing, now);
@@ -314,8 +314,8 @@ final class Dispatch {
   }
 
   /** How a message stands to its subscription; one that is tried by hand is not held back. */
-  private Standing standing(Held held) {
-    Standing standing = match.standing(held.message);
+  private static Standing standing(Held held, @Nullable Subscription subscription) {
+    Standing standing = Match.standing(held.message, subscription);
     return standing == Standing.HELD_BACK && held.urgent && !held.probe ? Standing.FITS : standing;
   }
 
@@ -419,7 +419,7 @@ final class Dispatch {
   private void start(Held held, Event event, Turn now) {
     Lane lane = held.lane;
     Subscription subscription = match.get(held.message.subscription());
-    Standing standing = standing(held);
+    Standing standing = standing(held, subscription);
     if (stopped || !mayStart(held) || subscription == null || standing != Standing.FITS) {
       ended(held);
       if (stopped) {

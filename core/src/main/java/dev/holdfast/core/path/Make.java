@@ -67,6 +67,7 @@ final class Make {
               event.size(),
               subscription.id(),
               subscription.endpoint(),
+              subscription.paused(),
               turn));
     }
     return new AcceptedEvent(event, made, List.of());
@@ -86,10 +87,17 @@ final class Make {
   }
 
   /** A new message as it stands: pending, parked when its endpoint takes nothing, or paused. */
-  Message message(long id, long event, int eventSize, long subscription, long endpoint, Turn turn) {
+  Message message(
+      long id,
+      long event,
+      int eventSize,
+      long subscription,
+      long endpoint,
+      boolean paused,
+      Turn turn) {
     Message message = Message.pending(id, event, subscription, endpoint, eventSize);
     Arrival arrival =
-        match.isPaused(subscription)
+        paused
             ? schedule.whenPaused(message, turn.now())
             : schedule.whenDue(message, lanes.of(endpoint).health(), turn.now());
     return arrival instanceof Arrival.Park park ? park.message() : message;

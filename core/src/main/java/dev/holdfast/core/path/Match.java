@@ -95,7 +95,10 @@ final class Match {
   }
 
   Standing standing(Message message) {
-    Subscription subscription = active.get(message.subscription());
+    return standing(message, active.get(message.subscription()));
+  }
+
+  static Standing standing(Message message, @Nullable Subscription subscription) {
     if (subscription == null) {
       return Standing.UNSUBSCRIBED;
     }
@@ -148,7 +151,6 @@ final class Match {
     leaving.remove(subscription.id());
     active.remove(subscription.id());
     subscriptionsOf(subscription.tenant()).remove(subscription.id());
-    addEnded(subscription);
   }
 
   void addEnded(Subscription subscription) {

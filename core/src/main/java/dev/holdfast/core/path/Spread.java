@@ -72,6 +72,7 @@ final class Spread {
               step.eventSize(),
               target.subscription(),
               match.endpointOf(target.subscription(), target.endpoint()),
+              match.isPaused(target.subscription()),
               turn));
     }
     loads.accepting(step.message(0), step.lastMessage());

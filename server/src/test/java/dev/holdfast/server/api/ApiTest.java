@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,21 +68,9 @@ class ApiTest {
     return reply.json();
   }
 
-  private JsonNode eventually(String path, Predicate<JsonNode> condition) throws Exception {
-    long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    while (true) {
-      JsonNode json = ok(path);
-      if (condition.test(json)) {
-        return json;
-      }
-      assertThat(System.nanoTime()).as(json.toString()).isLessThan(deadline);
-      Thread.sleep(10);
-    }
-  }
-
   private JsonNode onlyMessage(String query, String status) throws Exception {
     JsonNode list =
-        eventually(
+        server.eventually(
             "/v1/messages?" + query,
             json ->
                 json.get("items").size() == 1
@@ -138,14 +125,14 @@ class ApiTest {
     String path = "/v1/endpoints/" + text(subscription, "endpoint");
     receiver.status = 410;
     submit("{\"type\":\"t\",\"data\":1}");
-    JsonNode gone = eventually(path, json -> !json.get("goneAt").isNull());
+    JsonNode gone = server.eventually(path, json -> !json.get("goneAt").isNull());
     assertThat(gone.get("failures").asInt()).isEqualTo(1);
     assertThat(ok("/v1/subscriptions/" + text(subscription, "id")).get("goneAt"))
         .isEqualTo(gone.get("goneAt"));
     assertThat(server.get("/metrics").text()).contains("holdfast_endpoints_gone 1.0");
     receiver.status = 200;
     submit("{\"type\":\"t\",\"data\":1}");
-    eventually(path, json -> json.get("goneAt").isNull());
+    server.eventually(path, json -> json.get("goneAt").isNull());
   }
 
   @Test
@@ -169,7 +156,7 @@ class ApiTest {
         .containsExactly("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 
     JsonNode event =
-        eventually(
+        server.eventually(
             "/v1/events/my%2F17",
             json -> text(json.get("messages").get(0), "status").equals("delivered"));
     assertThat(text(event, "id")).isEqualTo("my/17");
@@ -280,7 +267,7 @@ class ApiTest {
     }
     receiver.next();
     JsonNode event1 =
-        eventually(
+        server.eventually(
             "/v1/events/k",
             json -> text(json.get("messages").get(0), "status").equals("delivered"));
     assertThat(event1.get("messages").size()).isEqualTo(1);
@@ -459,7 +446,7 @@ class ApiTest {
     assertThat(receiver.isEmpty()).isTrue();
     assertThat(text(server.post(path + "/enable", "").json(), "state")).isEqualTo("enabled");
     assertThat(receiver.next().messageId()).isEqualTo(text(message, "id"));
-    JsonNode healthy = eventually(path, json -> json.get("successes").asInt() == 1);
+    JsonNode healthy = server.eventually(path, json -> json.get("successes").asInt() == 1);
     assertThat(healthy.get("lastSuccessAt").isNull()).isFalse();
 
     List<String> states = new ArrayList<>();
@@ -490,7 +477,7 @@ class ApiTest {
     receiver.status = 200;
     assertThat(server.post(path + "/retry", "").status()).isEqualTo(202);
     assertThat(receiver.next().messageId()).isEqualTo(text(message, "id"));
-    JsonNode delivered = eventually(path, json -> text(json, "status").equals("delivered"));
+    JsonNode delivered = server.eventually(path, json -> text(json, "status").equals("delivered"));
     assertThat(delivered.get("attempts").size()).isEqualTo(2);
     assertThat(delivered.get("attempts").get(1).get("scheduled").asBoolean()).isFalse();
 
@@ -516,7 +503,7 @@ class ApiTest {
     submit("{\"type\":\"a\",\"id\":\"one\",\"data\":1}");
     submit("{\"type\":\"b\",\"id\":\"two\",\"data\":1}");
     String own = text(submit("{\"type\":\"b\",\"data\":1}").json(), "id");
-    eventually("/v1/messages?status=delivered", json -> json.get("items").size() == 4);
+    server.eventually("/v1/messages?status=delivered", json -> json.get("items").size() == 4);
     assertThat(found("event=one")).isEqualTo(2);
     assertThat(found("event=" + own)).isEqualTo(1);
     assertThat(found("event=unknown")).isZero();

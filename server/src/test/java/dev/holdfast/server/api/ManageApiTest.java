@@ -6,8 +6,6 @@ import dev.holdfast.server.api.LocalReceiver.Delivery;
 import dev.holdfast.server.api.TestServer.Reply;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,19 +58,6 @@ class ManageApiTest {
         .isEqualTo(202);
   }
 
-  private JsonNode eventually(String path, Predicate<JsonNode> condition) throws Exception {
-    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-    while (true) {
-      Reply reply = server.get(path);
-      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
-      if (condition.test(reply.json())) {
-        return reply.json();
-      }
-      assertThat(System.nanoTime()).as(reply.text()).isLessThan(deadline);
-      Thread.sleep(10);
-    }
-  }
-
   private static boolean isOnly(JsonNode list, String status) {
     return list.get("items").size() == 1 && text(list.get("items").get(0), "status").equals(status);
   }
@@ -100,10 +85,10 @@ class ManageApiTest {
     JsonNode subscription = subscribe("/old", "order");
     server.post("/v1/endpoints/" + text(subscription, "endpoint") + "/freeze", "");
     send("order");
-    eventually("/v1/messages", list -> isOnly(list, "parked"));
+    server.eventually("/v1/messages", list -> isOnly(list, "parked"));
     patch(subscription, "{\"url\":\"" + receiver.url("/new") + "\"}");
     assertThat(receiver.next().path()).isEqualTo("/new");
-    eventually("/v1/messages", list -> isOnly(list, "delivered"));
+    server.eventually("/v1/messages", list -> isOnly(list, "delivered"));
   }
 
   @Test
@@ -168,7 +153,7 @@ class ManageApiTest {
       assertThat(paused.json().get("paused").asBoolean()).isTrue();
     }
     send("order");
-    eventually("/v1/messages", list -> isOnly(list, "parked"));
+    server.eventually("/v1/messages", list -> isOnly(list, "parked"));
     assertThat(server.post(path(subscription) + "/resume", "").json().get("paused").asBoolean())
         .isFalse();
     assertThat(receiver.next().path()).isEqualTo("/hook");
@@ -197,7 +182,7 @@ class ManageApiTest {
     JsonNode subscription = subscribe("/hook", "order");
     send("order");
     Delivery first = receiver.next();
-    eventually("/v1/messages", list -> isOnly(list, "delivered"));
+    server.eventually("/v1/messages", list -> isOnly(list, "delivered"));
     String body =
         "{\"subscription\":\"" + text(subscription, "id") + "\",\"status\":[\"delivered\"]}";
     Reply started = server.post("/v1/replays", body);
@@ -206,7 +191,7 @@ class ManageApiTest {
     Delivery again = receiver.next();
     assertThat(again.messageId()).isNotEqualTo(first.messageId());
     assertThat(again.body()).isEqualTo(first.body());
-    JsonNode done = eventually(path, replay -> text(replay, "state").equals("done"));
+    JsonNode done = server.eventually(path, replay -> text(replay, "state").equals("done"));
     assertThat(done.get("total").asInt()).isEqualTo(1);
     assertThat(done.get("done").asInt()).isEqualTo(1);
     assertThat(text(server.get("/v1/messages/" + again.messageId()).json(), "replayOf"))

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
@@ -153,6 +154,22 @@ final class TestServer implements AutoCloseable {
 
   Reply get(String path, String... headers) throws IOException, InterruptedException {
     return send("GET", path, new byte[0], headers);
+  }
+
+  /** Looks again and again until what a path shows is as it should be. */
+  JsonNode eventually(String path, Predicate<JsonNode> condition)
+      throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    while (true) {
+      Reply reply = get(path);
+      if (reply.status() == 200 && condition.test(reply.json())) {
+        return reply.json();
+      }
+      if (reply.status() != 200 || System.nanoTime() > deadline) {
+        throw new AssertionError(path + ": " + reply.status() + " " + reply.text());
+      }
+      Thread.sleep(10);
+    }
   }
 
   Reply delete(String path) throws IOException, InterruptedException {
