@@ -44,7 +44,6 @@ final class Committer {
   private final ScheduledThreadPoolExecutor thread =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
   private final Map<DropReason, LongAdder> dropped = new EnumMap<>(DropReason.class);
-  private volatile Removed removed = Removed.NOTHING;
 
   /** A little work of the store for itself. */
   interface UpkeepStep {
@@ -113,7 +112,6 @@ final class Committer {
     try {
       Upkept done = upkeep.run();
       if (!done.removed().isNothing()) {
-        removed = removed.plus(done.removed());
         whenRemoved.accept(done.removed());
       }
       pause = done.isMore() ? SHORT_PAUSE : PAUSE;
@@ -140,11 +138,6 @@ final class Committer {
     Map<DropReason, Long> counts = new EnumMap<>(DropReason.class);
     dropped.forEach((reason, count) -> counts.put(reason, count.sum()));
     return counts;
-  }
-
-  /** What retention has removed since the start. */
-  Removed removed() {
-    return removed;
   }
 
   void close() {

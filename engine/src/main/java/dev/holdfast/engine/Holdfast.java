@@ -14,7 +14,6 @@ import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
-import dev.holdfast.engine.store.Upkept.Removed;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -51,7 +50,6 @@ public final class Holdfast {
   private final SqliteStore store;
   private final LoopRunner runner;
   private final Readers historyReaders;
-  private final Committer committer;
   private final TestMessages tests;
   private final SpaceWatch space;
 
@@ -60,14 +58,12 @@ public final class Holdfast {
       SqliteStore store,
       LoopRunner runner,
       Readers historyReaders,
-      Committer committer,
       TestMessages tests,
       SpaceWatch space) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.historyReaders = historyReaders;
-    this.committer = committer;
     this.tests = tests;
     this.space = space;
   }
@@ -158,7 +154,7 @@ public final class Holdfast {
     runner.start();
     committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return new Holdfast(
-        context, store, runner, historyReaders, committer, new TestMessages(sender, clock), space);
+        context, store, runner, historyReaders, new TestMessages(sender, clock), space);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -252,11 +248,6 @@ public final class Holdfast {
                   _ -> measured.complete(runner.measured(historyReaders.waiting(), extent)));
             });
     return measured.future();
-  }
-
-  /** What retention has removed since the start. */
-  public Removed removed() {
-    return committer.removed();
   }
 
   /**

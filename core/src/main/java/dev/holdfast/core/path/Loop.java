@@ -470,8 +470,7 @@ public final class Loop implements View {
         settle.failed,
         admission.refused,
         admission.refusedByQuota,
-        gone,
-        reserve.freeBytes());
+        gone);
   }
 
   private static Held held(Entry entry) {

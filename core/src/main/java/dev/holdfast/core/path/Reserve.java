@@ -14,7 +14,6 @@ final class Reserve {
 
   private final long bytes;
   private Space space = Space.ENOUGH;
-  private long free = Long.MAX_VALUE;
 
   Reserve(long bytes) {
     this.bytes = bytes;
@@ -23,7 +22,6 @@ final class Reserve {
   /** So much is free now. */
   void left(long freeBytes, Turn turn) {
     Space before = space;
-    free = freeBytes;
     if (freeBytes >= bytes) {
       space = Space.ENOUGH;
     } else {
@@ -40,10 +38,5 @@ final class Reserve {
 
   boolean allowsAttempts() {
     return space != Space.GONE;
-  }
-
-  /** What was free the last time that somebody looked; the largest number when nobody has. */
-  long freeBytes() {
-    return free;
   }
 }

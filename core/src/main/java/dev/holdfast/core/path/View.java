@@ -28,7 +28,6 @@ public interface View {
    * Where the messages are, over all tenants, and what has been counted since the start.
    *
    * @param endpointsGone those whose last answer was 410 Gone
-   * @param freeBytes on the store's disk; the largest number when nobody has looked
    */
   record Gauges(
       long pending,
@@ -53,6 +52,5 @@ public interface View {
       long attemptsFailed,
       long refused,
       long refusedByQuota,
-      int endpointsGone,
-      long freeBytes) {}
+      int endpointsGone) {}
 }

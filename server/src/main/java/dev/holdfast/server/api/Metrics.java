@@ -29,7 +29,7 @@ import java.util.function.ToDoubleFunction;
 final class Metrics implements AutoCloseable {
   private static final Seen NOTHING_SEEN =
       new Seen(
-          new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+          new Gauges(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
           Measurements.none(),
           new AnswerCounts().read(),
           0,
