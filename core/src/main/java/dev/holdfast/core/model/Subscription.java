@@ -1,5 +1,6 @@
 package dev.holdfast.core.model;
 
+import dev.holdfast.core.filter.Filters;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -8,7 +9,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tenant's wish: events of these types, about this subject or any, to this endpoint.
+ * A tenant's wish: these events, to this endpoint, in this form.
  *
  * @param paused its messages are held back
  * @param unsettled endpoints where unfinished messages of it may stand otherwise than it says now,
@@ -18,21 +19,23 @@ public record Subscription(
     long id,
     String tenant,
     long endpoint,
-    List<TypePattern> types,
-    @Nullable String subject,
+    Interest interest,
+    Form form,
     Instant createdAt,
     boolean paused,
     Set<Long> unsettled) {
 
   public Subscription {
-    types = List.copyOf(types);
     unsettled = Collections.unmodifiableSet(new TreeSet<>(unsettled));
-    if (types.isEmpty()) {
-      throw new IllegalArgumentException("a subscription needs at least one type");
-    }
   }
 
   /** A subscription that has never been changed. */
+  public Subscription(
+      long id, String tenant, long endpoint, Interest interest, Form form, Instant createdAt) {
+    this(id, tenant, endpoint, interest, form, createdAt, false, Set.of());
+  }
+
+  /** A subscription without filters, whose messages are sent in the plain form. */
   public Subscription(
       long id,
       String tenant,
@@ -40,25 +43,21 @@ public record Subscription(
       List<TypePattern> types,
       @Nullable String subject,
       Instant createdAt) {
-    this(id, tenant, endpoint, types, subject, createdAt, false, Set.of());
+    this(id, tenant, endpoint, new Interest(types, subject, Filters.NONE), Form.PLAIN, createdAt);
+  }
+
+  public List<TypePattern> types() {
+    return interest.types();
+  }
+
+  public @Nullable String subject() {
+    return interest.subject();
   }
 
   /** The same subscription, with no message standing otherwise at that endpoint. */
   public Subscription settledAt(long settled) {
     Set<Long> rest = new TreeSet<>(unsettled);
     rest.remove(settled);
-    return new Subscription(id, tenant, endpoint, types, subject, createdAt, paused, rest);
-  }
-
-  public boolean wants(String type, @Nullable String eventSubject) {
-    if (subject != null && !subject.equals(eventSubject)) {
-      return false;
-    }
-    for (TypePattern pattern : types) {
-      if (pattern.matches(type)) {
-        return true;
-      }
-    }
-    return false;
+    return new Subscription(id, tenant, endpoint, interest, form, createdAt, paused, rest);
   }
 }

@@ -73,7 +73,7 @@ final class Announce {
   @Nullable AcceptedEvent dropped(
       Message message, String tenant, DropReason reason, int attempts, Turn turn) {
     Subscription own = match.get(message.subscription());
-    if (own != null && own.wants(Operational.MESSAGE_DROPPED, own.subject())) {
+    if (own != null && own.interest().covers(Operational.MESSAGE_DROPPED, own.subject())) {
       return null;
     }
     String id = Id.text(Id.MESSAGE, message.id());

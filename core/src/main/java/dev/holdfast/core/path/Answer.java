@@ -17,9 +17,33 @@ public sealed interface Answer {
   /** Nothing was accepted: the event at {@code index} has a known id and other content. */
   record Conflict(int index) implements Answer {}
 
-  record Subscribed(Subscription subscription, Endpoint endpoint) implements Answer {}
+  /**
+   * The subscription is there.
+   *
+   * @param history brings what was accepted before, if that was asked for
+   */
+  record Subscribed(Subscription subscription, Endpoint endpoint, @Nullable Replay history)
+      implements Answer {}
 
   record Updated(Subscription subscription, Endpoint endpoint) implements Answer {}
+
+  /** Nothing was changed: what is to be changed does not go with what stays. */
+  record Unfit(String field, String reason) implements Answer {}
+
+  /** Nothing was changed: so many secrets are still valid that there can be no more. */
+  record TooManySecrets(int most) implements Answer {}
+
+  /** What became of each subscription that was to be had, or would become of it. */
+  record Imported(List<Item> items) implements Answer {
+
+    public record Item(Result result, Subscription subscription, Endpoint endpoint) {}
+
+    public enum Result {
+      CREATED,
+      CHANGED,
+      UNCHANGED
+    }
+  }
 
   record Unsubscribed() implements Answer {}
 

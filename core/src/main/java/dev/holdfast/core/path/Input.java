@@ -35,8 +35,8 @@ public sealed interface Input {
   /** A part of a backlog was read from the store. */
   record BacklogLoaded(Load.Backlog load, Store.Backlog backlog) implements Input {}
 
-  /** Messages that a replay is of were read from the store. */
-  record OriginalsLoaded(Load.Originals load, Store.Originals found) implements Input {}
+  /** Messages or events that a replay is of were read from the store. */
+  record OriginalsLoaded(Load.OfReplay load, Store.Originals found) implements Input {}
 
   /** Events were read from the store. */
   record EventsLoaded(Load.Events load, List<Event> events) implements Input {}

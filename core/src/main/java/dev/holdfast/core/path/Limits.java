@@ -49,6 +49,9 @@ public record Limits(
     int spreading,
     Duration retryStoreAfter) {
 
+  /** Secrets of one subscription that are valid at once. */
+  public static final int VALID_SECRETS = 10;
+
   /** The same, with so many bytes accepted but not on disk yet. */
   public Limits withAcceptingBytes(long bytes) {
     return new Limits(

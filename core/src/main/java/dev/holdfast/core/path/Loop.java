@@ -49,6 +49,7 @@ public final class Loop implements View {
   private final Accept accept;
   private final Settle settle;
   private final Subscriptions subscriptions;
+  private final Imports imports;
   private final Align align;
   private final Spread spread;
   private final HandOver handOver;
@@ -104,8 +105,9 @@ public final class Loop implements View {
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
             probe, handOver, announce, park);
     align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park);
-    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch);
-    replays = new Replays(limits, schedule, ids, match, lanes, loads, commit);
+    replays = new Replays(limits, schedule, ids, match, lanes, loads, spread, commit);
+    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays);
+    imports = new Imports(ids, match, lanes, commit, align, subscriptions);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
   }
@@ -182,6 +184,7 @@ public final class Loop implements View {
     switch (request) {
       case Request.Submit submit -> accept.submit(submit, replyTo, turn);
       case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
+      case Request.Import wanted -> imports.take(wanted, replyTo, turn);
       case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
@@ -251,7 +254,8 @@ public final class Loop implements View {
           }
         }
         case Write.Subscribe write ->
-            subscriptions.subscribed(write.subscription(), lane(entry), asker(entry), turn);
+            subscriptions.subscribed(write, lane(entry), asker(entry), turn);
+        case Write.Import write -> imports.written(write, asker(entry), turn);
         case Write.Update write ->
             subscriptions.updated(write.subscription(), lane(entry), entry.replyTo(), turn);
         case Write.Unsubscribe write ->
@@ -297,6 +301,7 @@ public final class Loop implements View {
       }
       switch (entry.write()) {
         case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
+        case Write.Import write -> imports.notWritten(write);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Retry _, Write.Park _ ->
@@ -332,7 +337,7 @@ public final class Loop implements View {
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
       case Load.OfSubscription of -> align.loaded(of, messages, number, turn);
       case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
-      case Load.Backlog _, Load.Events _, Load.Originals _ ->
+      case Load.Backlog _, Load.Events _, Load.OfReplay _ ->
           throw new IllegalStateException("such a load has an answer of its own: " + load);
     }
     loads.forget(load);

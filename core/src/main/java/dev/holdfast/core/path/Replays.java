@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,9 +24,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Off the path: replays. First what a replay is of is counted; then new messages are made of it, a
- * limited number at a time, each step in one commit with how far the replay is, so that none is
- * made twice whatever happens. Replays take turns, and one step is under way at a time.
+ * Off the path: replays, of messages and of what was before a subscription. First what a replay is
+ * of is counted; then new messages are made of it, a limited number at a time, each step in one
+ * commit with how far the replay is, so that none is made twice whatever happens. Replays take
+ * turns, and one step is under way at a time.
  */
 final class Replays {
   private final Limits limits;
@@ -34,12 +36,16 @@ final class Replays {
   private final Match match;
   private final Lanes lanes;
   private final Loads loads;
+  private final Spread spread;
   private final Commit commit;
 
   /** Those that are not at their end, as they were last written or are being written. */
   private final Map<Long, Replay> running = new HashMap<>();
 
   private final Deque<Long> turns = new ArrayDeque<>();
+
+  /** Those that wait until all that they are of is on disk. */
+  private final List<Replay> settling = new ArrayList<>();
 
   /** How many messages were counted, and how far, of those that are being counted. */
   private final Map<Long, Replay> counting = new HashMap<>();
@@ -61,6 +67,7 @@ final class Replays {
       Match match,
       Lanes lanes,
       Loads loads,
+      Spread spread,
       Commit commit) {
     this.limits = limits;
     this.schedule = schedule;
@@ -68,6 +75,7 @@ final class Replays {
     this.match = match;
     this.lanes = lanes;
     this.loads = loads;
+    this.spread = spread;
     this.commit = commit;
   }
 
@@ -97,13 +105,46 @@ final class Replays {
     }
   }
 
+  /**
+   * Begins to bring a subscription what was before it. What is accepted from now on comes to it by
+   * itself.
+   */
+  void begin(Replay history) {
+    resume(history);
+  }
+
   /** Goes on after a restart. */
   void resume(Replay replay) {
-    running.put(replay.id(), replay);
-    turns.add(replay.id());
+    if (!replay.selection().isHistory()) {
+      running.put(replay.id(), replay);
+      turns.add(replay.id());
+      return;
+    }
+    // If it was not yet written where the subscription's own events begin, the store leaves out
+    // those that it has.
+    Replay bounded = replay.below() == null ? replay.bounded(ids.last() + 1) : replay;
+    running.put(bounded.id(), bounded);
+    settling.add(bounded);
+  }
+
+  /** Whether all that a replay may be of is where the store's reads find it. */
+  private boolean isSettled(Replay replay) {
+    long last = Objects.requireNonNull(replay.below()) - 1;
+    return loads.isAllLanded(last) && !spread.isPlannedUpTo(last);
+  }
+
+  private void takeSettled() {
+    for (Iterator<Replay> left = settling.iterator(); left.hasNext(); ) {
+      Replay replay = left.next();
+      if (isSettled(replay)) {
+        left.remove();
+        turns.add(replay.id());
+      }
+    }
   }
 
   void run(Turn turn) {
+    takeSettled();
     if (!mayRun() || turn.now().isBefore(retryAt)) {
       return;
     }
@@ -115,13 +156,28 @@ final class Replays {
     if (replay == null) {
       return;
     }
-    busy = true;
     if (replay.total() == null) {
       Replay soFar = counting.getOrDefault(replay.id(), replay.counted(0));
       counting.put(replay.id(), soFar);
-      loads.start(new Load.Originals(soFar, Integer.MAX_VALUE), turn);
+      read(soFar, Integer.MAX_VALUE, turn);
     } else {
-      loads.start(new Load.Originals(replay, limits.sweep()), turn);
+      read(replay, limits.sweep(), turn);
+    }
+  }
+
+  private void read(Replay replay, int limit, Turn turn) {
+    if (!replay.selection().isHistory()) {
+      busy = true;
+      loads.start(new Load.Originals(replay, limit), turn);
+      return;
+    }
+    Subscription wanting = match.get(Objects.requireNonNull(replay.selection().subscription()));
+    if (wanting == null) {
+      counting.remove(replay.id());
+      write(Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED), List.of(), null);
+    } else {
+      busy = true;
+      loads.start(new Load.Past(replay, wanting.interest(), limit), turn);
     }
   }
 
@@ -129,8 +185,8 @@ final class Replays {
     return !busy && !turns.isEmpty() && loads.hasRoom() && commit.hasRoomForOutcomes();
   }
 
-  /** Some of the messages that a replay is of have been read. */
-  void loaded(Load.Originals load, Originals found, Turn turn) {
+  /** Some of what a replay is of has been read. */
+  void loaded(Load.OfReplay load, Originals found, Turn turn) {
     busy = false;
     Replay replay = running.get(load.replay().id());
     if (replay == null) {

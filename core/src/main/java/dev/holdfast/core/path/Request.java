@@ -1,5 +1,8 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.TypePattern;
@@ -16,25 +19,46 @@ public sealed interface Request {
   record Submit(String tenant, List<NewEvent> events) implements Request {}
 
   /**
-   * Deliver events of these types to this URL. Answered by Subscribed or Refused.
+   * Deliver what is wished for from now on. Answered by Subscribed or Refused.
+   *
+   * @param since deliver also what was accepted since then and is still kept
+   */
+  record Subscribe(String tenant, Wish wish, @Nullable Instant since) implements Request {
+
+    /** Wants all events of some types, in the plain form. */
+    public Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject) {
+      this(
+          tenant,
+          new Wish(url, new Interest(types, subject, Filters.NONE), Form.PLAIN, null),
+          null);
+    }
+  }
+
+  /**
+   * A subscription that somebody wants.
    *
    * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
    * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Subscribe(
-      String tenant,
-      String url,
-      List<TypePattern> types,
-      @Nullable String subject,
-      @Nullable RateLimit rateLimit)
-      implements Request {
+  record Wish(String url, Interest interest, Form form, @Nullable RateLimit rateLimit) {}
 
-    public Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject) {
-      this(tenant, url, types, subject, null);
-    }
-  }
+  /**
+   * Have all these subscriptions, or change nothing. A wish for a URL, types and subject that a
+   * subscription has already is that subscription's from now on; others are created. Answered by
+   * Imported or Refused.
+   *
+   * @param dryRun whether only to tell what would be done
+   */
+  record Import(String tenant, List<Imported> subscriptions, boolean dryRun) implements Request {}
 
-  /** Change a subscription. Answered by Updated, NotFound or Refused. */
+  /**
+   * A subscription to be had.
+   *
+   * @param keepsSecrets whether a subscription that is there already keeps its secrets
+   */
+  record Imported(Wish wish, boolean keepsSecrets) {}
+
+  /** Change a subscription. Answered by Updated, Unfit, NotFound or Refused. */
   record Update(String tenant, long subscription, Patch patch) implements Request {}
 
   /**
@@ -44,16 +68,34 @@ public sealed interface Request {
    */
   record Patch(
       @Nullable String url,
-      @Nullable List<TypePattern> types,
-      @Nullable NewSubject subject,
+      Interest.Change interest,
+      Form.Change form,
       @Nullable Boolean paused,
-      @Nullable NewRateLimit rateLimit) {}
+      @Nullable NewRateLimit rateLimit) {
+
+    public static Patch toUrl(String url) {
+      return new Patch(url, Interest.Change.NOTHING, Form.Change.NOTHING, null, null);
+    }
+
+    public static Patch of(Interest.Change interest) {
+      return new Patch(null, interest, Form.Change.NOTHING, null, null);
+    }
+
+    public static Patch of(Form.Change form) {
+      return new Patch(null, Interest.Change.NOTHING, form, null, null);
+    }
+
+    public static Patch toTypes(List<TypePattern> types) {
+      return of(new Interest.Change(types, null, null, null));
+    }
+
+    public static Patch toPaused(boolean paused) {
+      return new Patch(null, Interest.Change.NOTHING, Form.Change.NOTHING, paused, null);
+    }
+  }
 
   /** The rate limit that a subscription's endpoint is to have; none when absent. */
   record NewRateLimit(@Nullable RateLimit limit) {}
-
-  /** The subject that a subscription is to have; any when absent. */
-  record NewSubject(@Nullable String text) {}
 
   /** End a subscription. Answered by Unsubscribed, NotFound or Refused. */
   record Unsubscribe(String tenant, long subscription) implements Request {}

@@ -4,8 +4,11 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Request.Patch;
+import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Write;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,37 +23,55 @@ final class Subscriptions {
   private final Commit commit;
   private final Align align;
   private final Dispatch dispatch;
+  private final Replays replays;
 
   Subscriptions(
-      IdSource ids, Match match, Lanes lanes, Commit commit, Align align, Dispatch dispatch) {
+      IdSource ids,
+      Match match,
+      Lanes lanes,
+      Commit commit,
+      Align align,
+      Dispatch dispatch,
+      Replays replays) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
     this.commit = commit;
     this.align = align;
     this.dispatch = dispatch;
+    this.replays = replays;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
-    Lane lane = lane(request.tenant(), request.url(), turn);
-    if (request.rateLimit() != null) {
-      limitRate(lane, request.rateLimit());
+    Wish wish = request.wish();
+    Lane lane = lane(request.tenant(), wish.url(), turn);
+    if (wish.rateLimit() != null) {
+      limitRate(lane, wish.rateLimit());
     }
     Subscription subscription =
         new Subscription(
             ids.next(turn.now()),
             request.tenant(),
             lane.endpoint.id(),
-            request.types(),
-            request.subject(),
+            wish.interest(),
+            wish.form(),
             turn.now());
+    Replay history =
+        request.since() == null
+            ? null
+            : Replay.of(
+                ids.next(turn.now()),
+                request.tenant(),
+                Selection.history(subscription.id(), request.since()));
     commit.add(
         Commit.Entry.of(
-            new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint), lane, replyTo));
+            new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint, history),
+            lane,
+            replyTo));
   }
 
   /** The lane of a URL, which is made when there is none. */
-  private Lane lane(String tenant, String url, Turn turn) {
+  Lane lane(String tenant, String url, Turn turn) {
     Lane lane = lanes.withUrl(tenant, url);
     if (lane != null) {
       return lane;
@@ -59,7 +80,7 @@ final class Subscriptions {
     return lanes.add(endpoint, false, null);
   }
 
-  private void limitRate(Lane lane, @Nullable RateLimit limit) {
+  void limitRate(Lane lane, @Nullable RateLimit limit) {
     lane.endpoint = lane.endpoint.withRateLimit(limit);
     commit.touch(lane);
     dispatch.limitChanged(lane);
@@ -75,10 +96,14 @@ final class Subscriptions {
     commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
-  void subscribed(Subscription subscription, Lane lane, Consumer<Answer> replyTo, Turn turn) {
+  void subscribed(Write.Subscribe write, Lane lane, Consumer<Answer> replyTo, Turn turn) {
     lane.stored = true;
-    match.add(subscription);
-    turn.reply(replyTo, new Answer.Subscribed(subscription, lane.endpoint));
+    match.add(write.subscription());
+    if (write.history() != null) {
+      replays.begin(write.history());
+    }
+    turn.reply(
+        replyTo, new Answer.Subscribed(write.subscription(), lane.endpoint, write.history()));
   }
 
   /** A subscription could not be written. */
@@ -95,6 +120,11 @@ final class Subscriptions {
       return;
     }
     Patch patch = request.patch();
+    Answer objection = objection(before, patch, turn);
+    if (objection != null) {
+      turn.reply(replyTo, objection);
+      return;
+    }
     Lane lane =
         patch.url() == null
             ? lanes.of(before.endpoint())
@@ -102,14 +132,33 @@ final class Subscriptions {
     if (patch.rateLimit() != null) {
       limitRate(lane, patch.rateLimit().limit());
     }
-    Subscription after = patched(before, patch, lane.endpoint.id());
+    Subscription after = patched(before, patch, lane.endpoint.id(), turn);
     match.changing(after);
     commit.add(
         Commit.Entry.of(
             new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo));
   }
 
-  private static Subscription patched(Subscription before, Patch patch, long endpoint) {
+  /** Why a change does not go with what stays of a subscription. */
+  private static @Nullable Answer objection(Subscription before, Patch patch, Turn turn) {
+    if (!patch.form().isPossible(before.form())) {
+      return new Answer.Unfit(
+          "base64Encoding",
+          "Only the format \"workfront\" can be in Base64. Change the format too.");
+    }
+    if (patch.form().secret() != null
+        && before.form().secretsAt(turn.now()).size() >= Limits.VALID_SECRETS) {
+      return new Answer.TooManySecrets(Limits.VALID_SECRETS);
+    }
+    return patch
+        .interest()
+        .applyTo(before.interest())
+        .contradiction()
+        .map(found -> new Answer.Unfit(found.place(), found.reason()))
+        .orElse(null);
+  }
+
+  private static Subscription patched(Subscription before, Patch patch, long endpoint, Turn turn) {
     boolean paused = patch.paused() == null ? before.paused() : patch.paused();
     Set<Long> unsettled = new TreeSet<>(before.unsettled());
     if (paused != before.paused()) {
@@ -122,8 +171,8 @@ final class Subscriptions {
         before.id(),
         before.tenant(),
         endpoint,
-        patch.types() == null ? before.types() : patch.types(),
-        patch.subject() == null ? before.subject() : patch.subject().text(),
+        patch.interest().applyTo(before.interest()),
+        patch.form().applyTo(before.form(), turn.now()),
         before.createdAt(),
         paused,
         unsettled);
@@ -150,7 +199,7 @@ final class Subscriptions {
   }
 
   /** What is unsettled of a subscription that stays as it is goes on being settled. */
-  private void goOn(Subscription subscription) {
+  void goOn(Subscription subscription) {
     Subscription now = match.get(subscription.id());
     if (now != null) {
       align.resume(now);

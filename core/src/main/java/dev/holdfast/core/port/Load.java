@@ -1,5 +1,6 @@
 package dev.holdfast.core.port;
 
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
@@ -21,7 +22,14 @@ public sealed interface Load {
 
   record OfSubscription(long endpoint, long subscription, Which which, int limit) implements Load {}
 
-  record Originals(Replay replay, int limit) implements Load {}
+  /** Something that a replay is made of. */
+  sealed interface OfReplay extends Load {
+    Replay replay();
+  }
+
+  record Originals(Replay replay, int limit) implements OfReplay {}
+
+  record Past(Replay replay, Interest interest, int limit) implements OfReplay {}
 
   record Unfinished(long message) implements Load {}
 

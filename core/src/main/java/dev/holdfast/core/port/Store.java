@@ -1,6 +1,7 @@
 package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import java.time.Instant;
@@ -62,20 +63,28 @@ public interface Store extends AutoCloseable {
   Originals originals(Replay replay, int limit) throws StoreException;
 
   /**
-   * Some of the messages that a replay is of.
+   * Some of the messages, or events, that a replay is of.
    *
-   * @param through the last message that was looked at
+   * @param through the last message or event that was looked at
    * @param isEnd whether there are no more
    */
   record Originals(List<Original> originals, long through, boolean isEnd) {}
 
   /**
-   * A finished message.
+   * A finished message, or an event that there is no message of.
    *
+   * @param message 0 when there is none
    * @param eventSize the bytes that its event takes in memory
    * @param replayed whether it was replayed before
    */
   record Original(long message, long event, long subscription, int eventSize, boolean replayed) {}
+
+  /**
+   * Events that were accepted before a subscription was there, for a replay that brings them to it:
+   * those that are its interest and of which it has no message, the oldest first, behind the last
+   * that the replay has looked at. Looks at a limited number of events, and of bytes.
+   */
+  Originals past(Replay replay, Interest interest, int limit) throws StoreException;
 
   /** A message, if it is unfinished. */
   Optional<Message> unfinished(long message) throws StoreException;

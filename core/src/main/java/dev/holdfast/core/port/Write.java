@@ -84,8 +84,23 @@ public sealed interface Write {
     }
   }
 
-  /** A subscription, and its endpoint when {@code newEndpoint} is there. */
-  record Subscribe(Subscription subscription, @Nullable Endpoint newEndpoint) implements Write {}
+  /**
+   * A subscription, and its endpoint when {@code newEndpoint} is there.
+   *
+   * @param history brings it what was accepted before it
+   */
+  record Subscribe(
+      Subscription subscription, @Nullable Endpoint newEndpoint, @Nullable Replay history)
+      implements Write {
+
+    /** A subscription that wants nothing of what was before it. */
+    public Subscribe(Subscription subscription, @Nullable Endpoint newEndpoint) {
+      this(subscription, newEndpoint, null);
+    }
+  }
+
+  /** Subscriptions of one tenant, new and changed: all or none. */
+  record Import(List<Subscribe> created, List<Update> changed) implements Write {}
 
   /** A subscription as it is from now on, and its endpoint when {@code newEndpoint} is there. */
   record Update(Subscription subscription, @Nullable Endpoint newEndpoint) implements Write {}

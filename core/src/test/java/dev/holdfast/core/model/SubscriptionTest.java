@@ -14,25 +14,25 @@ class SubscriptionTest {
   @Test
   void a_subscription_wants_events_of_any_of_its_types() {
     Subscription subscription = subscription(null, "order.paid", "invoice.*");
-    assertThat(subscription.wants("order.paid", null)).isTrue();
-    assertThat(subscription.wants("invoice.sent", null)).isTrue();
-    assertThat(subscription.wants("order.sent", null)).isFalse();
+    assertThat(subscription.interest().covers("order.paid", null)).isTrue();
+    assertThat(subscription.interest().covers("invoice.sent", null)).isTrue();
+    assertThat(subscription.interest().covers("order.sent", null)).isFalse();
   }
 
   @Test
   void without_a_subject_it_wants_events_about_anything() {
     Subscription subscription = subscription(null, "*");
-    assertThat(subscription.wants("order.paid", "order-7")).isTrue();
-    assertThat(subscription.wants("order.paid", null)).isTrue();
+    assertThat(subscription.interest().covers("order.paid", "order-7")).isTrue();
+    assertThat(subscription.interest().covers("order.paid", null)).isTrue();
   }
 
   @Test
   void with_a_subject_it_wants_events_about_that_one_only() {
     Subscription subscription = subscription("order-7", "order.*");
-    assertThat(subscription.wants("order.paid", "order-7")).isTrue();
-    assertThat(subscription.wants("order.paid", "order-8")).isFalse();
-    assertThat(subscription.wants("order.paid", null)).isFalse();
-    assertThat(subscription.wants("invoice.sent", "order-7")).isFalse();
+    assertThat(subscription.interest().covers("order.paid", "order-7")).isTrue();
+    assertThat(subscription.interest().covers("order.paid", "order-8")).isFalse();
+    assertThat(subscription.interest().covers("order.paid", null)).isFalse();
+    assertThat(subscription.interest().covers("invoice.sent", "order-7")).isFalse();
   }
 
   @Test

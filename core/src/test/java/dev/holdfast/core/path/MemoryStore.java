@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -26,6 +27,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -116,20 +118,11 @@ final class MemoryStore implements Store {
                 .add(made.message().id());
           }
         }
-        case Write.Subscribe subscribe -> {
-          if (subscribe.newEndpoint() != null) {
-            endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
-          }
-          subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
-          highestId = Math.max(highestId, subscribe.subscription().id());
-        }
-        case Write.Update update -> {
-          if (update.newEndpoint() != null) {
-            endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
-          }
-          if (subscriptions.put(update.subscription().id(), update.subscription()) == null) {
-            throw new IllegalStateException("not there: " + update.subscription());
-          }
+        case Write.Subscribe subscribe -> subscribe(subscribe);
+        case Write.Update update -> update(update);
+        case Write.Import all -> {
+          all.created().forEach(this::subscribe);
+          all.changed().forEach(this::update);
         }
         case Write.Unsubscribe unsubscribe -> {
           subscriptions.remove(unsubscribe.subscription().id());
@@ -147,6 +140,27 @@ final class MemoryStore implements Store {
       endpoints.put(endpoint.id(), endpoint);
     }
     return new Written(accepts);
+  }
+
+  private void subscribe(Write.Subscribe subscribe) {
+    if (subscribe.newEndpoint() != null) {
+      endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
+    }
+    subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+    highestId = Math.max(highestId, subscribe.subscription().id());
+    if (subscribe.history() != null) {
+      replays.put(subscribe.history().id(), subscribe.history());
+      highestId = Math.max(highestId, subscribe.history().id());
+    }
+  }
+
+  private void update(Write.Update update) {
+    if (update.newEndpoint() != null) {
+      endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
+    }
+    if (subscriptions.put(update.subscription().id(), update.subscription()) == null) {
+      throw new IllegalStateException("not there: " + update.subscription());
+    }
   }
 
   private AcceptResult accept(Write.Accept accept) {
@@ -328,6 +342,34 @@ final class MemoryStore implements Store {
                 message.subscription(),
                 message.size(),
                 remade.containsKey(id)));
+      }
+    }
+    return new Originals(found, through, true);
+  }
+
+  @Override
+  public Originals past(Replay replay, Interest interest, int limit) {
+    long subscription = Objects.requireNonNull(replay.selection().subscription());
+    Instant since = Objects.requireNonNull(replay.selection().since());
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    for (Event event : events.values()) {
+      if (event.id() <= replay.through()
+          || event.id() >= Objects.requireNonNull(replay.below())
+          || event.acceptedAt().isBefore(since)) {
+        continue;
+      }
+      if (found.size() == limit) {
+        return new Originals(found, through, false);
+      }
+      through = event.id();
+      boolean isThere =
+          messages.values().stream()
+              .anyMatch(
+                  message ->
+                      message.event() == event.id() && message.subscription() == subscription);
+      if (!isThere && event.tenant().equals(replay.tenant()) && interest.wants(event)) {
+        found.add(new Original(0, event.id(), subscription, event.size(), false));
       }
     }
     return new Originals(found, through, true);

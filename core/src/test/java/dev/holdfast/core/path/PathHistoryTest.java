@@ -224,18 +224,15 @@ class PathHistoryTest {
   }
 
   private static Request.Patch paused(boolean paused) {
-    return new Request.Patch(null, null, null, paused, null);
+    return Request.Patch.toPaused(paused);
   }
 
   private static Request.Patch patch(SplittableRandom random) {
     return switch (random.nextInt(4)) {
       case 0 -> paused(true);
       case 1 -> paused(false);
-      case 2 ->
-          new Request.Patch("http://e" + random.nextInt(5) + ".example/", null, null, null, null);
-      default ->
-          new Request.Patch(
-              null, List.of(new TypePattern("t" + random.nextInt(3))), null, null, null);
+      case 2 -> Request.Patch.toUrl("http://e" + random.nextInt(5) + ".example/");
+      default -> Request.Patch.toTypes(List.of(new TypePattern("t" + random.nextInt(3))));
     };
   }
 

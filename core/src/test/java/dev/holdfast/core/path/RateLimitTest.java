@@ -6,9 +6,13 @@ import static dev.holdfast.core.path.Crank.START;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.rules.Recovery;
@@ -78,10 +82,12 @@ class RateLimitTest {
         crank.ask(
             new Request.Subscribe(
                 "default",
-                URL,
-                List.of(new dev.holdfast.core.model.TypePattern("t")),
-                null,
-                new RateLimit(3)));
+                new Request.Wish(
+                    URL,
+                    new Interest(List.of(new TypePattern("t")), null, Filters.NONE),
+                    Form.PLAIN,
+                    new RateLimit(3)),
+                null));
     assertThat(((Answer.Subscribed) answer).endpoint().rateLimit()).isEqualTo(new RateLimit(3));
     crank.subscribe(URL, "u");
     assertThat(stored(crank)).isEqualTo(3.0);

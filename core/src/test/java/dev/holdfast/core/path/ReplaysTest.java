@@ -97,9 +97,7 @@ class ReplaysTest {
   void a_replay_uses_the_subscription_as_it_is_now() {
     dropSome(2);
     String elsewhere = "http://two.example/";
-    crank.ask(
-        new Request.Update(
-            "default", subscription.id(), new Request.Patch(elsewhere, null, null, null, null)));
+    crank.ask(new Request.Update("default", subscription.id(), Request.Patch.toUrl(elsewhere)));
     replay(Ending.DROPPED, false);
     assertThat(crank.sent).allMatch(delivery -> delivery.url().equals(elsewhere)).hasSize(2);
   }

@@ -2,11 +2,12 @@ package dev.holdfast.core.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
-import dev.holdfast.core.path.Request.NewSubject;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.port.Delivery;
@@ -27,11 +28,11 @@ class SubscriptionChangesTest {
   }
 
   private static Patch url(String url) {
-    return new Patch(url, null, null, null, null);
+    return Patch.toUrl(url);
   }
 
   private static Patch paused(boolean paused) {
-    return new Patch(null, null, null, paused, null);
+    return Patch.toPaused(paused);
   }
 
   private Subscription now(Subscription subscription) {
@@ -112,11 +113,13 @@ class SubscriptionChangesTest {
     Subscription subscription = crank.subscribe(OLD, "order");
     patch(
         subscription,
-        new Patch(null, List.of(new TypePattern("invoice")), new NewSubject("s1"), null, null));
+        Patch.of(
+            new Interest.Change(
+                List.of(new TypePattern("invoice")), new NewSubject("s1"), null, null)));
     crank.send("order", 1);
     crank.send("invoice", 1);
     assertThat(crank.sent).isEmpty();
-    patch(subscription, new Patch(null, null, new NewSubject(null), null, null));
+    patch(subscription, Patch.of(new Interest.Change(null, new NewSubject(null), null, null)));
     crank.send("invoice", 1);
     assertThat(crank.sent).hasSize(1);
   }

@@ -166,7 +166,7 @@ public final class Model {
   private Wanted wanted(String type, @Nullable String subject, Instant now) {
     Map<Long, Expected> messages = new HashMap<>();
     for (Subscription subscription : subscriptions.values()) {
-      if (!leaving.contains(subscription.id()) && subscription.wants(type, subject)) {
+      if (!leaving.contains(subscription.id()) && subscription.interest().covers(type, subject)) {
         messages.put(
             subscription.id(), new Expected(subscription.endpoint(), newRow(subscription, now)));
       }
@@ -810,7 +810,7 @@ public final class Model {
   private void checkDropTold(Write.Drop drop, MessageModel message) {
     String subject = Id.text(Id.MESSAGE, message.id);
     Subscription own = subscriptions.get(message.subscription);
-    boolean isOwn = own != null && own.wants("message.dropped", own.subject());
+    boolean isOwn = own != null && own.interest().covers("message.dropped", own.subject());
     Write.AcceptedEvent announced = drop.announced();
     if (subscriptionsChangedAt.isBefore(drop.at())) {
       Wanted wanted =

@@ -636,13 +636,13 @@ final class Simulation {
         }
       }
       case Action.Redirect redirect ->
-          change(redirect.which(), new Patch(url(redirect.endpoint()), null, null, null, null));
+          change(redirect.which(), Patch.toUrl(url(redirect.endpoint())));
       case Action.Retype retype ->
           change(
               retype.which(),
-              new Patch(null, List.of(new TypePattern(retype.type())), null, null, null));
+              Patch.toTypes(List.of(new TypePattern(retype.type()))));
       case Action.Pause pause ->
-          change(pause.which(), new Patch(null, null, null, pause.paused(), null));
+          change(pause.which(), Patch.toPaused(pause.paused()));
       case Action.Replay replay -> replay(replay);
       case Action.CancelReplay cancel -> {
         Replay which = store.replayAt(cancel.which());
@@ -852,7 +852,7 @@ final class Simulation {
     limit = last.plus(GRACE);
     for (Subscription subscription : store.snapshot().subscriptions()) {
       if (subscription.paused() && !world.staysPaused()) {
-        change(subscription, new Patch(null, null, null, false, null));
+        change(subscription, Patch.toPaused(false));
       }
     }
     for (Endpoint endpoint : store.snapshot().endpoints()) {
