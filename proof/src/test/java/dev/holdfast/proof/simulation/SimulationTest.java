@@ -119,7 +119,8 @@ class SimulationTest {
         1099511630149L,
         1099511635495L,
         1099511700247L,
-        1099511700410L
+        1099511700410L,
+        2000000000001186L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
