@@ -54,6 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which part may use what. The rules that forbid something are shown to catch it. */
 class ArchitectureTest {
+  private static final String FILTER = "dev.holdfast.core.filter..";
   private static final String MODEL = "dev.holdfast.core.model..";
   private static final String RULES = "dev.holdfast.core.rules..";
   private static final String PORT = "dev.holdfast.core.port..";
@@ -157,8 +158,13 @@ class ArchitectureTest {
   class Layers {
 
     @Test
-    void the_model_depends_on_nothing_of_ours() {
-      dependsOnlyOn(MODEL, MODEL);
+    void filters_depend_on_nothing_of_ours() {
+      dependsOnlyOn(FILTER, FILTER);
+    }
+
+    @Test
+    void the_model_depends_on_filters_only() {
+      dependsOnlyOn(MODEL, MODEL, FILTER);
     }
 
     @Test
@@ -172,13 +178,13 @@ class ArchitectureTest {
     }
 
     @Test
-    void the_path_depends_on_model_rules_and_ports_only() {
-      dependsOnlyOn(PATH, PATH, MODEL, RULES, PORT);
+    void the_path_depends_on_filters_model_rules_and_ports_only() {
+      dependsOnlyOn(PATH, PATH, FILTER, MODEL, RULES, PORT);
     }
 
     @Test
     void every_class_belongs_to_a_layer() {
-      classes().should().resideInAnyPackage(MODEL, RULES, PORT, PATH).check(CORE);
+      classes().should().resideInAnyPackage(FILTER, MODEL, RULES, PORT, PATH).check(CORE);
     }
 
     private static void dependsOnlyOn(String layer, String... allowed) {

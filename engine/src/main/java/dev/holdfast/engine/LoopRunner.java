@@ -351,6 +351,13 @@ final class LoopRunner {
                   () -> world.store().originals(originals.replay(), originals.limit()),
                   (Store.Originals found) -> put(new Input.OriginalsLoaded(originals, found)),
                   failure -> loadFailed(load, failure));
+      case Load.Past past ->
+          world
+              .historyReaders()
+              .read(
+                  () -> world.store().past(past.replay(), past.interest(), past.limit()),
+                  (Store.Originals found) -> put(new Input.OriginalsLoaded(past, found)),
+                  failure -> loadFailed(load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
               load, () -> world.store().unfinished(unfinished.message()).stream().toList());

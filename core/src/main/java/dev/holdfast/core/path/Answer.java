@@ -17,24 +17,27 @@ public sealed interface Answer {
   /** Nothing was accepted: the event at {@code index} has a known id and other content. */
   record Conflict(int index) implements Answer {}
 
+  /** An answer to whoever wants to have, change or end subscriptions. */
+  sealed interface OfSubscriptions extends Answer {}
+
   /**
    * The subscription is there.
    *
    * @param history brings what was accepted before, if that was asked for
    */
   record Subscribed(Subscription subscription, Endpoint endpoint, @Nullable Replay history)
-      implements Answer {}
+      implements OfSubscriptions {}
 
-  record Updated(Subscription subscription, Endpoint endpoint) implements Answer {}
+  record Updated(Subscription subscription, Endpoint endpoint) implements OfSubscriptions {}
 
   /** Nothing was changed: what is to be changed does not go with what stays. */
-  record Unfit(String field, String reason) implements Answer {}
+  record Unfit(String field, String reason) implements OfSubscriptions {}
 
   /** Nothing was changed: so many secrets are still valid that there can be no more. */
-  record TooManySecrets(int most) implements Answer {}
+  record TooManySecrets(int most) implements OfSubscriptions {}
 
   /** What became of each subscription that was to be had, or would become of it. */
-  record Imported(List<Item> items) implements Answer {
+  record Imported(List<Item> items) implements OfSubscriptions {
 
     public record Item(Result result, Subscription subscription, Endpoint endpoint) {}
 
@@ -45,7 +48,7 @@ public sealed interface Answer {
     }
   }
 
-  record Unsubscribed() implements Answer {}
+  record Unsubscribed() implements OfSubscriptions {}
 
   record ReplayIs(Replay replay) implements Answer {}
 

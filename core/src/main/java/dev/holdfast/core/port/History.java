@@ -35,6 +35,12 @@ public interface History {
   /** Replays of a tenant with an id below {@code before}, newest first. */
   List<Replay> replays(String tenant, long before, int limit) throws StoreException;
 
+  /**
+   * Events of the tenant, the newest first, at most {@code limit}. Looks at a limited number of
+   * events, and of bytes.
+   */
+  List<Event> latestEvents(String tenant, int limit) throws StoreException;
+
   /** An event's id: ours, or the caller's. */
   sealed interface EventKey {
     record Own(long id) implements EventKey {}
@@ -121,7 +127,11 @@ public interface History {
           null);
     }
 
-    /** The same message, made of another by a replay. */
+    /**
+     * The same message, made of another by a replay.
+     *
+     * @param original 0 when it was made of an event that there was no message of
+     */
     public MessageSummary madeOf(long original) {
       return new MessageSummary(
           id,
@@ -134,7 +144,7 @@ public interface History {
           reason,
           attempts,
           unfinished,
-          original);
+          original == 0 ? null : Long.valueOf(original));
     }
   }
 

@@ -115,6 +115,11 @@ final class HistoryReads implements History {
     return read("listing replays", c -> ReplayReads.replays(c, tenant, before, limit));
   }
 
+  @Override
+  public List<Event> latestEvents(String tenant, int limit) throws StoreException {
+    return read("reading the latest events", c -> PastReads.latest(c, tenant, limit, limits));
+  }
+
   <T> T read(String doing, Reader.Read<T> read) throws StoreException {
     Reader reader;
     try {

@@ -32,6 +32,8 @@ final class LatestTime {
           progress.made().isEmpty() ? null : progress.made().getLast().message().base();
       case Write.Drop drop -> drop.at();
       case Write.Subscribe subscribe -> subscribe.subscription().createdAt();
+      case Write.Import all ->
+          all.created().isEmpty() ? null : all.created().getLast().subscription().createdAt();
       case Write.Unsubscribe unsubscribe -> unsubscribe.at();
       case Write.Forget _, Write.Configure _ -> null;
       case Write.ChangeState change -> change.endpoint().health().since();

@@ -28,7 +28,12 @@ final class Migrations {
   private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
 
   private static final List<String> SCRIPTS =
-      List.of("sqlite-0001.sql", "sqlite-0002.sql", "sqlite-0003.sql", COUNTS_TENANTS);
+      List.of(
+          "sqlite-0001.sql",
+          "sqlite-0002.sql",
+          "sqlite-0003.sql",
+          COUNTS_TENANTS,
+          "sqlite-0005.sql");
 
   private Migrations() {}
 

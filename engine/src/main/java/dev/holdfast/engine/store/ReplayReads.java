@@ -50,7 +50,7 @@ final class ReplayReads {
     if (selection.since() != null) {
       after = Math.max(after, HistoryReads.firstIdAt(selection.since()) - 1);
     }
-    long below = replay.id();
+    long below = Objects.requireNonNull(replay.below());
     if (selection.until() != null) {
       below = Math.min(below, HistoryReads.firstIdAt(selection.until()));
     }

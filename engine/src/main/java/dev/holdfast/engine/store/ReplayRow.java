@@ -8,7 +8,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -18,14 +17,15 @@ final class ReplayRow {
   /** The columns that {@link #read} reads, in its order. */
   static final String COLUMNS =
       "id, tenant, endpoint, subscription, endings, since, until, again, state, total, done,"
-          + " skipped, through, sum";
+          + " skipped, through, sum, below";
 
   static final String PUT =
       "INSERT INTO replays ("
           + COLUMNS
-          + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+          + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
           + " state = excluded.state, total = excluded.total, done = excluded.done,"
-          + " skipped = excluded.skipped, through = excluded.through, sum = excluded.sum";
+          + " skipped = excluded.skipped, through = excluded.through, sum = excluded.sum,"
+          + " below = excluded.below";
 
   private static final String SEPARATOR = " ";
 
@@ -47,6 +47,7 @@ final class ReplayRow {
     row.setLong(12, replay.skipped());
     row.setLong(13, replay.through());
     row.setLong(14, sum(replay));
+    setNumber(row, 15, replay.below());
   }
 
   static Replay read(ResultSet row) throws SQLException {
@@ -55,18 +56,20 @@ final class ReplayRow {
   }
 
   private static Replay readReplay(ResultSet row) throws SQLException {
-    return new Replay(
-        row.getLong(1),
-        row.getString(2),
+    Selection selection =
         new Selection(
             number(row, 3),
             number(row, 4),
-            Arrays.stream(row.getString(5).split(SEPARATOR, -1))
-                .map(Ending::valueOf)
-                .collect(Collectors.toSet()),
+            readEndings(row.getString(5)),
             Rows.time(row, 6),
             Rows.time(row, 7),
-            row.getInt(8) != 0),
+            row.getInt(8) != 0);
+    Long below = number(row, 15);
+    return new Replay(
+        row.getLong(1),
+        row.getString(2),
+        selection,
+        below == null && !selection.isHistory() ? Long.valueOf(row.getLong(1)) : below,
         Replay.State.valueOf(row.getString(9)),
         number(row, 10),
         row.getLong(11),
@@ -76,21 +79,26 @@ final class ReplayRow {
 
   private static long sum(Replay replay) {
     Selection selection = replay.selection();
-    return RowSum.of("replays")
-        .add(replay.id())
-        .add(replay.tenant())
-        .add(text(selection.endpoint()))
-        .add(text(selection.subscription()))
-        .add(endings(selection.endings()))
-        .add(selection.since())
-        .add(selection.until())
-        .add(selection.again() ? 1 : 0)
-        .add(replay.state().name())
-        .add(text(replay.total()))
-        .add(replay.done())
-        .add(replay.skipped())
-        .add(replay.through())
-        .value();
+    RowSum sum =
+        RowSum.of("replays")
+            .add(replay.id())
+            .add(replay.tenant())
+            .add(text(selection.endpoint()))
+            .add(text(selection.subscription()))
+            .add(endings(selection.endings()))
+            .add(selection.since())
+            .add(selection.until())
+            .add(selection.again() ? 1 : 0)
+            .add(replay.state().name())
+            .add(text(replay.total()))
+            .add(replay.done())
+            .add(replay.skipped())
+            .add(replay.through());
+    // It came later, and counts only where it is not what it was before.
+    if (replay.below() == null || replay.below() != replay.id()) {
+      sum.add("below").add(text(replay.below()));
+    }
+    return sum.value();
   }
 
   private static @Nullable String text(@Nullable Long number) {
@@ -98,7 +106,14 @@ final class ReplayRow {
   }
 
   private static String endings(Set<Ending> endings) {
-    return EnumSet.copyOf(endings).stream().map(Enum::name).collect(Collectors.joining(SEPARATOR));
+    return endings.stream().sorted().map(Enum::name).collect(Collectors.joining(SEPARATOR));
+  }
+
+  private static Set<Ending> readEndings(String text) {
+    return Arrays.stream(text.split(SEPARATOR, -1))
+        .filter(ending -> !ending.isEmpty())
+        .map(Ending::valueOf)
+        .collect(Collectors.toSet());
   }
 
   private static void setNumber(PreparedStatement row, int column, @Nullable Long number)

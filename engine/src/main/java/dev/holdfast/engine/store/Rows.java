@@ -10,19 +10,12 @@ import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Outcome.Failure;
 import dev.holdfast.core.model.RateLimit;
-import dev.holdfast.core.model.Subscription;
-import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.History.Change;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** How values of the model become columns, and columns values. */
@@ -54,15 +47,9 @@ final class Rows {
           + " previous_failures, current_attempts, current_failures, consecutive_failures,"
           + " last_success_at, next_probe_at, sum, rate_limit, gone_at";
 
-  /** The columns that {@link #subscription} reads, in its order. */
-  static final String SUBSCRIPTION_COLUMNS =
-      "id, tenant, endpoint, types, subject, created_at, ended_at, sum, paused, unsettled";
-
   /** The columns that {@link #change} reads, in its order. */
   static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
 
-  private static final String TYPE_SEPARATOR = "\n";
-  private static final String ID_SEPARATOR = " ";
   private static final int NO_STATUS = -1;
   private static final byte[] NO_BYTES = new byte[0];
 
@@ -443,89 +430,5 @@ final class Rows {
                 Health.State.valueOf(row.getString(3)),
                 Health.Reason.valueOf(row.getString(4))),
         change -> sum(endpoint, change));
-  }
-
-  static void setSubscription(PreparedStatement statement, Subscription subscription)
-      throws SQLException {
-    statement.setLong(1, subscription.id());
-    statement.setString(2, subscription.tenant());
-    statement.setLong(3, subscription.endpoint());
-    statement.setString(4, types(subscription.types()));
-    statement.setString(5, subscription.subject());
-    statement.setLong(6, micros(subscription.createdAt()));
-    statement.setNull(7, Types.BIGINT);
-    statement.setLong(8, sum(subscription, null));
-    statement.setInt(9, subscription.paused() ? 1 : 0);
-    statement.setString(10, endpoints(subscription.unsettled()));
-  }
-
-  /**
-   * The sum of a subscription.
-   *
-   * @param endedAt when it was deleted, if it was
-   */
-  static long sum(Subscription subscription, @Nullable Instant endedAt) {
-    RowSum sum =
-        RowSum.of("subscriptions")
-            .add(subscription.id())
-            .add(subscription.tenant())
-            .add(subscription.endpoint())
-            .add(types(subscription.types()))
-            .add(subscription.subject())
-            .add(subscription.createdAt())
-            .add(endedAt);
-    // What came later counts only where it is used, so that older rows keep their sums.
-    if (subscription.paused()) {
-      sum.add("paused");
-    }
-    if (!subscription.unsettled().isEmpty()) {
-      sum.add(endpoints(subscription.unsettled()));
-    }
-    return sum.value();
-  }
-
-  static String endpoints(Set<Long> ids) {
-    return ids.stream().map(String::valueOf).collect(Collectors.joining(ID_SEPARATOR));
-  }
-
-  private static Set<Long> endpoints(String text) {
-    Set<Long> ids = new TreeSet<>();
-    for (String id : text.split(ID_SEPARATOR, -1)) {
-      if (!id.isEmpty()) {
-        ids.add(Long.valueOf(id));
-      }
-    }
-    return ids;
-  }
-
-  static String types(List<TypePattern> types) {
-    for (TypePattern type : types) {
-      if (type.text().contains(TYPE_SEPARATOR)) {
-        throw new IllegalArgumentException("a type cannot have a line break in it");
-      }
-    }
-    return types.stream().map(TypePattern::text).collect(Collectors.joining(TYPE_SEPARATOR));
-  }
-
-  static Subscription subscription(ResultSet row) throws SQLException {
-    Instant endedAt = time(row, 7);
-    return Damaged.orIntact(
-        "subscriptions",
-        row.getLong(1),
-        row.getLong(8),
-        () -> readSubscription(row),
-        subscription -> sum(subscription, endedAt));
-  }
-
-  private static Subscription readSubscription(ResultSet row) throws SQLException {
-    return new Subscription(
-        row.getLong(1),
-        row.getString(2),
-        row.getLong(3),
-        Arrays.stream(row.getString(4).split(TYPE_SEPARATOR)).map(TypePattern::new).toList(),
-        row.getString(5),
-        instant(row.getLong(6)),
-        row.getInt(9) != 0,
-        endpoints(row.getString(10)));
   }
 }

@@ -4,6 +4,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
@@ -56,6 +57,7 @@ public final class SqliteStore implements Store, History {
   private final PathReads path;
   private final HistoryReads history;
   private final ReplayReads replays;
+  private final PastReads past;
   private final ApiKeys apiKeys;
   private final Reader extents;
 
@@ -110,6 +112,7 @@ public final class SqliteStore implements Store, History {
     }
     history = new HistoryReads(longReaders, limits);
     replays = new ReplayReads(history, limits);
+    past = new PastReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
     extents = opened(opened, new Reader(file.path()));
@@ -205,10 +208,10 @@ public final class SqliteStore implements Store, History {
   private static List<Subscription> subscriptions(Reader.Statements connection, String which)
       throws SQLException {
     List<Subscription> subscriptions = new ArrayList<>();
-    String sql = "SELECT " + Rows.SUBSCRIPTION_COLUMNS + " FROM subscriptions WHERE " + which;
+    String sql = "SELECT " + SubscriptionRow.COLUMNS + " FROM subscriptions WHERE " + which;
     try (ResultSet rows = connection.prepare(sql).executeQuery()) {
       while (rows.next()) {
-        subscriptions.add(Rows.subscription(rows));
+        subscriptions.add(SubscriptionRow.read(rows));
       }
     }
     return subscriptions;
@@ -344,6 +347,16 @@ public final class SqliteStore implements Store, History {
   @Override
   public Originals originals(Replay replay, int limit) throws StoreException {
     return replays.originals(replay, limit);
+  }
+
+  @Override
+  public Originals past(Replay replay, Interest interest, int limit) throws StoreException {
+    return past.past(replay, interest, limit);
+  }
+
+  @Override
+  public List<Event> latestEvents(String tenant, int limit) throws StoreException {
+    return history.latestEvents(tenant, limit);
   }
 
   @Override

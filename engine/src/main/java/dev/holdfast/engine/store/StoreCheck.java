@@ -109,7 +109,7 @@ public final class StoreCheck {
     table("fan_outs", FanOutRow.COLUMNS, FanOutRow::read);
     table("replays", ReplayRow.COLUMNS, ReplayRow::read);
     table("replayed", Remaking.COLUMNS, Remaking::from);
-    table("subscriptions", Rows.SUBSCRIPTION_COLUMNS, Rows::subscription);
+    table("subscriptions", SubscriptionRow.COLUMNS, SubscriptionRow::read);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
     history();

@@ -22,6 +22,9 @@ record StoreLimits(
     long longLogBytes,
     long tooLongLogBytes) {
 
+  /** Bytes of events that one read of what was before a subscription looks at. */
+  static final long PAST_BYTES = 16L << 20;
+
   static final StoreLimits DEFAULT =
       new StoreLimits(
           10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);

@@ -9,7 +9,6 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
-import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History.Change;
 import dev.holdfast.core.port.StoreException;
@@ -168,16 +167,10 @@ final class Writer implements AutoCloseable {
                 + " rate_limit, gone_at)"
                 + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 + " ON CONFLICT (id) DO NOTHING");
-    subscriptions =
-        gathered(
-            "INSERT INTO subscriptions ("
-                + Rows.SUBSCRIPTION_COLUMNS
-                + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    subscriptions = gathered(SubscriptionRow.INSERT);
     updated =
         new Gathered(
-            connection.prepareStatement(
-                "UPDATE subscriptions SET endpoint = ?, types = ?, subject = ?, paused = ?,"
-                    + " unsettled = ?, sum = ? WHERE id = ? AND ended_at IS NULL"),
+            connection.prepareStatement(SubscriptionRow.UPDATE),
             "a subscription to be changed is not there");
     fanOuts = gathered("INSERT INTO fan_outs (" + FanOutRow.COLUMNS + ") VALUES (?, ?, ?, ?, ?)");
     spread =
@@ -391,32 +384,20 @@ final class Writer implements AutoCloseable {
         }
       }
       case Write.Progress progress -> progress(progress);
-      case Write.Subscribe subscribe -> {
-        if (subscribe.newEndpoint() != null) {
-          insert(subscribe.newEndpoint());
+      case Write.Subscribe subscribe -> subscribe(subscribe);
+      case Write.Update update -> update(update);
+      case Write.Import all -> {
+        for (Write.Subscribe created : all.created()) {
+          subscribe(created);
         }
-        Rows.setSubscription(subscriptions.row(), subscribe.subscription());
-        subscriptions.add();
-      }
-      case Write.Update update -> {
-        if (update.newEndpoint() != null) {
-          insert(update.newEndpoint());
+        for (Write.Update changed : all.changed()) {
+          update(changed);
         }
-        Subscription subscription = update.subscription();
-        PreparedStatement row = updated.row();
-        row.setLong(1, subscription.endpoint());
-        row.setString(2, Rows.types(subscription.types()));
-        row.setString(3, subscription.subject());
-        row.setInt(4, subscription.paused() ? 1 : 0);
-        row.setString(5, Rows.endpoints(subscription.unsettled()));
-        row.setLong(6, Rows.sum(subscription, null));
-        row.setLong(7, subscription.id());
-        updated.add();
       }
       case Write.Unsubscribe unsubscribe -> {
         PreparedStatement row = unsubscribed.row();
         row.setLong(1, Rows.micros(unsubscribe.at()));
-        row.setLong(2, Rows.sum(unsubscribe.subscription(), unsubscribe.at()));
+        row.setLong(2, SubscriptionRow.sum(unsubscribe.subscription(), unsubscribe.at()));
         row.setLong(3, unsubscribe.subscription().id());
         unsubscribed.add();
       }
@@ -444,6 +425,26 @@ final class Writer implements AutoCloseable {
         announced(change.announced());
       }
     }
+  }
+
+  private void subscribe(Write.Subscribe subscribe) throws SQLException {
+    if (subscribe.newEndpoint() != null) {
+      insert(subscribe.newEndpoint());
+    }
+    SubscriptionRow.setNew(subscriptions.row(), subscribe.subscription());
+    subscriptions.add();
+    if (subscribe.history() != null) {
+      ReplayRow.set(replays.row(), subscribe.history());
+      replays.add();
+    }
+  }
+
+  private void update(Write.Update update) throws SQLException {
+    if (update.newEndpoint() != null) {
+      insert(update.newEndpoint());
+    }
+    SubscriptionRow.setChanged(updated.row(), update.subscription());
+    updated.add();
   }
 
   /** An event of our own is kept like any other. */

@@ -6,6 +6,7 @@ import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Replay;
@@ -120,17 +121,11 @@ final class ModelStore implements Store, History {
             replayed.add(made.original());
           }
         }
-        case Write.Update update -> {
-          if (update.newEndpoint() != null) {
-            endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
-          }
-          subscriptions.put(update.subscription().id(), update.subscription());
-        }
-        case Write.Subscribe subscribe -> {
-          if (subscribe.newEndpoint() != null) {
-            endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
-          }
-          subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+        case Write.Update update -> update(update);
+        case Write.Subscribe subscribe -> subscribe(subscribe);
+        case Write.Import all -> {
+          all.created().forEach(this::subscribe);
+          all.changed().forEach(this::update);
         }
         case Write.Unsubscribe unsubscribe -> {
           long id = unsubscribe.subscription().id();
@@ -152,6 +147,23 @@ final class ModelStore implements Store, History {
       endpoints.put(endpoint.id(), endpoint);
     }
     return new Written(accepts);
+  }
+
+  private void update(Write.Update update) {
+    if (update.newEndpoint() != null) {
+      endpoints.putIfAbsent(update.newEndpoint().id(), update.newEndpoint());
+    }
+    subscriptions.put(update.subscription().id(), update.subscription());
+  }
+
+  private void subscribe(Write.Subscribe subscribe) {
+    if (subscribe.newEndpoint() != null) {
+      endpoints.put(subscribe.newEndpoint().id(), subscribe.newEndpoint());
+    }
+    subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+    if (subscribe.history() != null) {
+      replays.put(subscribe.history().id(), subscribe.history());
+    }
   }
 
   private AcceptResult accept(List<AcceptedEvent> accepted) {
@@ -359,6 +371,41 @@ final class ModelStore implements Store, History {
       }
     }
     return new Originals(found, through, true);
+  }
+
+  @Override
+  public Originals past(Replay replay, Interest interest, int limit) {
+    long subscription = Objects.requireNonNull(replay.selection().subscription());
+    Instant since = Objects.requireNonNull(replay.selection().since());
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    for (AcceptedEvent accepted : events.tailMap(replay.through(), false).values()) {
+      Event event = accepted.event();
+      if (found.size() == limit || event.id() >= Objects.requireNonNull(replay.below())) {
+        return new Originals(found, through, found.size() < limit);
+      }
+      through = event.id();
+      if (event.tenant().equals(replay.tenant())
+          && !event.acceptedAt().isBefore(since)
+          && interest.wants(event)
+          && newestFirst()
+              .noneMatch(
+                  message ->
+                      message.subscription() == subscription
+                          && Objects.equals(message.event(), event.publicId()))) {
+        found.add(new Original(0, event.id(), subscription, event.size(), false));
+      }
+    }
+    return new Originals(found, through, true);
+  }
+
+  @Override
+  public List<Event> latestEvents(String tenant, int limit) {
+    return events.descendingMap().values().stream()
+        .map(AcceptedEvent::event)
+        .filter(event -> event.tenant().equals(tenant))
+        .limit(limit)
+        .toList();
   }
 
   @Override

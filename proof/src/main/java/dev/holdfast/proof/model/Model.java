@@ -573,6 +573,7 @@ public final class Model {
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
         case Write.Subscribe _, Write.Forget _, Write.Configure _ -> {}
+        case Write.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
         case Write.Move move -> checkMoved(move.message(), now);
         case Write.Spread spread -> checkMade(spread, now);
         case Write.Progress written -> {
@@ -878,6 +879,7 @@ public final class Model {
           counts.expired += drop.reason() == DropReason.EXPIRED ? 1 : 0;
           counts.unsubscribed += drop.reason() == DropReason.UNSUBSCRIBED ? 1 : 0;
         }
+        case Write.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
         case Write.Subscribe subscribe -> {
           store(subscribe.newEndpoint());
           storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
@@ -1051,7 +1053,7 @@ public final class Model {
           progress.made().forEach(made -> known(made.message().id(), now));
           replays.goesOn(now);
         }
-        case Write.Deliver _, Write.Forget _, Write.Configure _ -> {}
+        case Write.Deliver _, Write.Forget _, Write.Configure _, Write.Import _ -> {}
       }
     }
   }
@@ -1094,6 +1096,7 @@ public final class Model {
       case Write.Move move -> unrecorded(move.message());
       case Write.Accept _,
           Write.Subscribe _,
+          Write.Import _,
           Write.Unsubscribe _,
           Write.Forget _,
           Write.Configure _,

@@ -228,6 +228,7 @@ final class ReplaysModel {
                 told.id(),
                 told.tenant(),
                 told.selection(),
+                told.below(),
                 told.state(),
                 told.total(),
                 told.done(),

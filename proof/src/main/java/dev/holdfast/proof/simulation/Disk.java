@@ -72,6 +72,7 @@ final class Disk {
       case Write.Spread spread -> isPoisoned(spread.step().message(0), now);
       case Write.Progress progress -> isPoisoned(progress.replay().id(), now);
       case Write.Subscribe _,
+          Write.Import _,
           Write.Update _,
           Write.Unsubscribe _,
           Write.Forget _,

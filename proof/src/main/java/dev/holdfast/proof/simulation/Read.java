@@ -30,6 +30,8 @@ record Read(SimulatedStore store, Load load) {
       case Load.Originals originals ->
           new Input.OriginalsLoaded(
               originals, store.originals(originals.replay(), originals.limit()));
+      case Load.Past past ->
+          new Input.OriginalsLoaded(past, store.past(past.replay(), past.interest(), past.limit()));
       case Load.Unfinished unfinished ->
           new Input.Loaded(load, store.unfinished(unfinished.message()).stream().toList());
     };

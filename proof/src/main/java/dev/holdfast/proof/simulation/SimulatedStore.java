@@ -3,6 +3,7 @@ package dev.holdfast.proof.simulation;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Replay;
@@ -45,7 +46,7 @@ final class SimulatedStore implements Store {
       Comparator.comparingInt(Message::attempts).thenComparingLong(Message::id);
 
   private final int backlogRows;
-  private final Map<Long, Kept> events = new HashMap<>();
+  private final TreeMap<Long, Kept> events = new TreeMap<>();
   private final Map<String, Known> callerIds = new HashMap<>();
   private final Map<Long, Message> open = new HashMap<>();
   private final TreeSet<Message> due = new TreeSet<>(BY_DUE);
@@ -139,22 +140,11 @@ final class SimulatedStore implements Store {
         case Write.Move move -> replace(move.message());
         case Write.Spread spread -> spread(spread);
         case Write.Progress progress -> progress(progress);
-        case Write.Subscribe subscribe -> {
-          Endpoint made = subscribe.newEndpoint();
-          if (made != null) {
-            endpoints.putIfAbsent(made.id(), made);
-            highestId = Math.max(highestId, made.id());
-          }
-          subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
-          highestId = Math.max(highestId, subscribe.subscription().id());
-        }
-        case Write.Update update -> {
-          Endpoint made = update.newEndpoint();
-          if (made != null) {
-            endpoints.putIfAbsent(made.id(), made);
-            highestId = Math.max(highestId, made.id());
-          }
-          subscriptions.put(update.subscription().id(), update.subscription());
+        case Write.Subscribe subscribe -> subscribe(subscribe);
+        case Write.Update update -> update(update);
+        case Write.Import all -> {
+          all.created().forEach(this::subscribe);
+          all.changed().forEach(this::update);
         }
         case Write.Unsubscribe unsubscribe -> {
           subscriptions.remove(unsubscribe.subscription().id());
@@ -415,6 +405,64 @@ final class SimulatedStore implements Store {
       }
     }
     return new Originals(found, through, true);
+  }
+
+  @Override
+  public Originals past(Replay replay, Interest interest, int limit) {
+    long subscription = Objects.requireNonNull(replay.selection().subscription());
+    long below = Objects.requireNonNull(replay.below());
+    Instant since = Objects.requireNonNull(replay.selection().since());
+    List<Original> found = new ArrayList<>();
+    long through = replay.through();
+    int lookedAt = 0;
+    for (Kept kept : events.subMap(replay.through(), false, below, false).values()) {
+      Event event = kept.event;
+      if (found.size() == limit || lookedAt == backlogRows) {
+        return new Originals(found, through, false);
+      }
+      lookedAt++;
+      through = event.id();
+      if (!event.acceptedAt().isBefore(since)
+          && interest.wants(event)
+          && !hasMessage(event, subscription)) {
+        found.add(new Original(0, event.id(), subscription, event.size(), false));
+      }
+    }
+    return new Originals(found, through, true);
+  }
+
+  /** Whether a subscription was there already when the event was accepted. */
+  private boolean hasMessage(Event event, long subscription) {
+    return open.values().stream()
+            .anyMatch(
+                message -> message.event() == event.id() && message.subscription() == subscription)
+        || finished.values().stream()
+            .anyMatch(
+                done ->
+                    done.message().event() == event.id()
+                        && done.message().subscription() == subscription);
+  }
+
+  private void subscribe(Write.Subscribe subscribe) {
+    made(subscribe.newEndpoint());
+    subscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+    highestId = Math.max(highestId, subscribe.subscription().id());
+    if (subscribe.history() != null) {
+      replays.put(subscribe.history().id(), subscribe.history());
+      highestId = Math.max(highestId, subscribe.history().id());
+    }
+  }
+
+  private void update(Write.Update update) {
+    made(update.newEndpoint());
+    subscriptions.put(update.subscription().id(), update.subscription());
+  }
+
+  private void made(@Nullable Endpoint endpoint) {
+    if (endpoint != null) {
+      endpoints.putIfAbsent(endpoint.id(), endpoint);
+      highestId = Math.max(highestId, endpoint.id());
+    }
   }
 
   @Override

@@ -444,6 +444,7 @@ final class Simulation {
       case Request.Replay replay -> model.replaying(replay.selection());
       case Request.CancelReplay cancel -> model.cancelling(cancel.replay());
       case Request.Subscribe _, Request.RetryNow _ -> {}
+      case Request.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
     }
   }
 
@@ -638,11 +639,8 @@ final class Simulation {
       case Action.Redirect redirect ->
           change(redirect.which(), Patch.toUrl(url(redirect.endpoint())));
       case Action.Retype retype ->
-          change(
-              retype.which(),
-              Patch.toTypes(List.of(new TypePattern(retype.type()))));
-      case Action.Pause pause ->
-          change(pause.which(), Patch.toPaused(pause.paused()));
+          change(retype.which(), Patch.toTypes(List.of(new TypePattern(retype.type()))));
+      case Action.Pause pause -> change(pause.which(), Patch.toPaused(pause.paused()));
       case Action.Replay replay -> replay(replay);
       case Action.CancelReplay cancel -> {
         Replay which = store.replayAt(cancel.which());
@@ -707,7 +705,7 @@ final class Simulation {
   }
 
   private static SubscriptionChange change(Patch patch) {
-    return new SubscriptionChange(patch.url(), patch.types(), patch.paused());
+    return new SubscriptionChange(patch.url(), patch.interest().types(), patch.paused());
   }
 
   private void replay(Action.Replay replay) {

@@ -61,6 +61,8 @@ final class Words {
               + trace.subscription(subscribe.subscription().id())
               + " to "
               + trace.endpoint(subscribe.subscription().endpoint());
+      case Write.Import all ->
+          "import " + all.created().size() + " new, " + all.changed().size() + " changed";
       case Write.Update update ->
           "change "
               + trace.subscription(update.subscription().id())

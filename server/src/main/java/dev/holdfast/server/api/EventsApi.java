@@ -109,9 +109,7 @@ final class EventsApi {
               batch ? batchReceipt(receipts) : receipt(receipts.getFirst()));
       case Answer.Conflict(int index) -> exchange.refuse(Problem.conflict(index, batch));
       case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
-      case Answer.Subscribed _,
-          Answer.Updated _,
-          Answer.Unsubscribed _,
+      case Answer.OfSubscriptions _,
           Answer.ReplayIs _,
           Answer.EndpointIs _,
           Answer.RetryStarted _,

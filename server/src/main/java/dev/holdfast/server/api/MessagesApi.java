@@ -150,9 +150,7 @@ final class MessagesApi {
             case Answer.Refused refused -> exchange.refuse(Problem.of(refused));
             case Answer.Accepted _,
                 Answer.Conflict _,
-                Answer.Subscribed _,
-                Answer.Updated _,
-                Answer.Unsubscribed _,
+                Answer.OfSubscriptions _,
                 Answer.ReplayIs _,
                 Answer.EndpointIs _ ->
                 exchange.unexpected(answer);

@@ -1,9 +1,11 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.NewRateLimit;
-import dev.holdfast.core.path.Request.NewSubject;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.server.api.Problem.Kind;
 import java.util.ArrayList;
@@ -57,7 +59,12 @@ final class SubscriptionReader {
         body,
         parser -> {
           Fields fields = fields(parser, true);
-          return new Patch(fields.url, fields.types, fields.subject, null, fields.rateLimit);
+          return new Patch(
+              fields.url,
+              new Interest.Change(fields.types, fields.subject, null, null),
+              Form.Change.NOTHING,
+              null,
+              fields.rateLimit);
         });
   }
 

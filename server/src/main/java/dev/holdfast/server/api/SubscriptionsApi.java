@@ -1,7 +1,10 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
@@ -43,7 +46,13 @@ final class SubscriptionsApi {
     exchange.ask(
         engine,
         new Request.Subscribe(
-            exchange.tenant(), wish.url(), wish.types(), wish.subject(), wish.rateLimit()),
+            exchange.tenant(),
+            new Request.Wish(
+                wish.url(),
+                new Interest(wish.types(), wish.subject(), Filters.NONE),
+                Form.PLAIN,
+                wish.rateLimit()),
+            null),
         Answer.Subscribed.class,
         subscribed ->
             exchange.answerCreated(
@@ -59,7 +68,7 @@ final class SubscriptionsApi {
     return Route.post(
         PATH + "/{id}/" + verb,
         Access.MANAGE,
-        (exchange, _) -> update(exchange, new Patch(null, null, null, paused, null)));
+        (exchange, _) -> update(exchange, Patch.toPaused(paused)));
   }
 
   private void update(Exchange exchange, Patch patch) {

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.path.Answer;
@@ -121,6 +122,11 @@ final class FakeEngine implements Engine {
 
     @Override
     public List<Replay> replays(String tenant, long before, int limit) {
+      return List.of();
+    }
+
+    @Override
+    public List<Event> latestEvents(String tenant, int limit) {
       return List.of();
     }
 
