@@ -140,11 +140,13 @@ final class MatchScenario implements Scenario {
       return;
     }
     rig.progress().step("%s, %,d subscriptions".formatted(shape.text, size));
+    long heapBefore = heap();
     SubscriptionIndex index = new SubscriptionIndex();
     for (int i = 0; i < size; i++) {
       index.add(
           new Subscription(i, TENANT, i, shape.interest(i / MATCHES), Form.PLAIN, Instant.EPOCH));
     }
+    long heapEach = (heap() - heapBefore) / size;
     Sample[] samples = new Sample[EVENTS];
     int groups = size / MATCHES;
     for (int i = 0; i < EVENTS; i++) {
@@ -166,6 +168,14 @@ final class MatchScenario implements Scenario {
             micros[SLICES / 2],
             "µs",
             shape.isIndexed() && size == BARRED_SIZE ? Target.atMost(BAR_MICROS) : null);
+    if (size == BARRED_SIZE) {
+      rig.report().add(NAME, shape.text + ", heap of a subscription", (double) heapEach, "bytes");
+    }
+  }
+
+  private static long heap() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   /** Finds who wants events for some time, and says how long one took. */
