@@ -165,7 +165,8 @@ final class Compare {
     return one.text().compareTo(other.text());
   }
 
-  private static @Nullable Decimal number(Scalar scalar) {
+  /** The number that a scalar is, or that it writes as a text. */
+  static @Nullable Decimal number(Scalar scalar) {
     return switch (scalar) {
       case Numeral numeral -> numeral.number();
       case Text text -> text.number();
