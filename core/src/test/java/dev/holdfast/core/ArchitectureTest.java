@@ -51,6 +51,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JsonParser;
 
 /** Which part may use what. The rules that forbid something are shown to catch it. */
 class ArchitectureTest {
@@ -121,6 +122,13 @@ class ArchitectureTest {
           .orShould()
           .callMethod(UUID.class, "randomUUID");
 
+  private static final ArchRule ONLY_FILTERS_READ_JSON =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(FILTER)
+          .should()
+          .dependOnClassesThat(resideInAnyPackage("tools.jackson..", "com.fasterxml.."));
+
   @Nested
   class Imported {
 
@@ -180,6 +188,11 @@ class ArchitectureTest {
     @Test
     void the_path_depends_on_filters_model_rules_and_ports_only() {
       dependsOnlyOn(PATH, PATH, FILTER, MODEL, RULES, PORT);
+    }
+
+    @Test
+    void only_filters_read_json() {
+      ONLY_FILTERS_READ_JSON.check(CORE);
     }
 
     @Test
@@ -319,6 +332,11 @@ class ArchitectureTest {
     }
 
     @Test
+    void reading_json_is_caught() {
+      isCaught(ONLY_FILTERS_READ_JSON, ReadsJson.class);
+    }
+
+    @Test
     void a_rule_over_no_classes_fails() {
       JavaClasses none = new ClassFileImporter().importClasses();
       for (ArchRule rule :
@@ -326,7 +344,8 @@ class ArchitectureTest {
             NOTHING_READS_A_CLOCK,
             NOTHING_USES_THREADS,
             NOTHING_DOES_INPUT_OR_OUTPUT,
-            NOTHING_DRAWS_A_NUMBER
+            NOTHING_DRAWS_A_NUMBER,
+            ONLY_FILTERS_READ_JSON
           }) {
         assertThatThrownBy(() -> rule.check(none))
             .isInstanceOf(AssertionError.class)
@@ -394,6 +413,8 @@ class ArchitectureTest {
   }
 
   record HoldsARandom(Random random) {}
+
+  record ReadsJson(JsonParser parser) {}
 
   private static Path location(Class<?> type) {
     return Path.of(URI.create(type.getProtectionDomain().getCodeSource().getLocation().toString()));

@@ -100,7 +100,7 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
           }
           all.addAll(keys);
         }
-        yield all;
+        yield all.isEmpty() ? null : all;
       }
     };
   }

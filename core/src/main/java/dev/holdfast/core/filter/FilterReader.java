@@ -315,7 +315,7 @@ public final class FilterReader {
       Map<String, Value> fields = new LinkedHashMap<>();
       for (String name = parser.nextName(); name != null; name = parser.nextName()) {
         count(name.length() + (fields.isEmpty() ? "\"\":" : ",\"\":").length());
-        if (fields.containsKey(whole(place, name))) {
+        if (fields.containsKey(name)) {
           throw new InvalidFilter(
               place, "The field %s is in an object twice. Give it once.".formatted(name));
         }

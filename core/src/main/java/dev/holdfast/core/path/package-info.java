@@ -5,7 +5,8 @@
  * <ol>
  *   <li>{@code Accept} gives the events of a request their ids, if {@code Admission} lets them in,
  *       and
- *   <li>{@code Match} finds the subscriptions that want them: one message each.
+ *   <li>{@code Match} finds the subscriptions that want them, by type, subject and filters ({@code
+ *       SubscriptionIndex}): one message each.
  *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202, and
  *   <li>{@code Dispatch} takes the messages from memory, lane by lane, and starts attempts.
  *   <li>{@code Settle} lets the rules decide about an attempt that has ended: the message is

@@ -52,7 +52,7 @@ final class MemoryStore implements Store {
   private final Map<Long, Instant> finishedAt = new HashMap<>();
 
   /** Every message as it was last. */
-  private final Map<Long, Message> messages = new TreeMap<>();
+  final Map<Long, Message> messages = new TreeMap<>();
 
   /** How many messages one read of a backlog looks at. */
   int backlogRows = 1_000;

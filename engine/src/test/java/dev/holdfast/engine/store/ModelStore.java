@@ -388,11 +388,11 @@ final class ModelStore implements Store, History {
       if (event.tenant().equals(replay.tenant())
           && !event.acceptedAt().isBefore(since)
           && interest.wants(event)
-          && newestFirst()
+          && Stream.concat(
+                  open.values().stream(), finished.values().stream().map(Finished::message))
               .noneMatch(
                   message ->
-                      message.subscription() == subscription
-                          && Objects.equals(message.event(), event.publicId()))) {
+                      message.subscription() == subscription && message.event() == event.id())) {
         found.add(new Original(0, event.id(), subscription, event.size(), false));
       }
     }

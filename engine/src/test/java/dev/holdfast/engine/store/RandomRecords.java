@@ -1,15 +1,19 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import java.time.Instant;
@@ -17,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -69,8 +74,26 @@ final class RandomRecords {
     for (int i = random.nextInt(1, 5); i > 0; i--) {
       types.add(new TypePattern(text(20)));
     }
-    return new Subscription(
-        id(), endpoint.tenant(), endpoint.id(), types, maybe(() -> text(256)), time());
+    Interest interest = new Interest(types, maybe(() -> text(256)), Filters.NONE);
+    return new Subscription(id(), endpoint.tenant(), endpoint.id(), interest, form(), time());
+  }
+
+  Form form() {
+    Form.Format format = List.of(Form.Format.values()).get(random.nextInt(3));
+    TreeMap<String, String> headers = new TreeMap<>();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      headers.put("X-Header-" + i, random.nextBoolean() ? "" : "value: " + random.nextInt());
+    }
+    List<Secret> secrets = new ArrayList<>();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      secrets.add(new Secret("whsec_" + random.nextLong(), time(), maybe(this::time)));
+    }
+    return new Form(
+        format,
+        format == Form.Format.WORKFRONT && random.nextBoolean(),
+        maybe(() -> "token-" + random.nextLong()),
+        headers,
+        secrets);
   }
 
   Event event() {

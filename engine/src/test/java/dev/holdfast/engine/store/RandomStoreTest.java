@@ -2,16 +2,20 @@ package dev.holdfast.engine.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Batch;
@@ -163,11 +167,18 @@ final class RandomStoreTest {
             id(),
             endpoint.tenant(),
             endpoint.id(),
-            List.of(new TypePattern("a.*"), new TypePattern("b")),
-            maybe("subject"),
+            new Interest(
+                List.of(new TypePattern("a.*"), new TypePattern("b")),
+                maybe("subject"),
+                Filters.NONE),
+            new RandomRecords(random).form(),
             time());
     subscriptions.add(subscription);
-    return new Write.Subscribe(subscription, endpoint);
+    Replay history =
+        random.nextBoolean()
+            ? null
+            : Replay.of(id(), endpoint.tenant(), Selection.history(subscription.id(), time()));
+    return new Write.Subscribe(subscription, endpoint, history);
   }
 
   private Write accept(List<Message> acceptedNow) {
@@ -345,6 +356,21 @@ final class RandomStoreTest {
     EventKey key = eventKey();
     assertSame(store.event(tenant, key), model.event(tenant, key));
     comparePages(store);
+    comparePast(store, subscription, limit);
+  }
+
+  private void comparePast(SqliteStore store, long subscription, int limit) throws Exception {
+    Interest interest =
+        new Interest(List.of(new TypePattern("type-1"), new TypePattern("*2")), null, Filters.NONE);
+    Replay replay =
+        Replay.of(id(), tenant(), Selection.history(subscription, created()))
+            .bounded(random.nextBoolean() ? Long.MAX_VALUE : someEventId())
+            .after(0, 0, random.nextBoolean() ? 0 : someEventId());
+    assertSame(
+        store.past(replay, interest, limit).originals(),
+        model.past(replay, interest, limit).originals());
+    assertSame(
+        store.latestEvents(replay.tenant(), limit), model.latestEvents(replay.tenant(), limit));
   }
 
   private void comparePages(SqliteStore store) throws Exception {

@@ -49,6 +49,7 @@ public final class Bench implements Callable<Integer> {
           ThroughputScenario.single(),
           new LatencyScenario(),
           new IsolationScenario(),
+          new MatchScenario(),
           new WaitingScenario(InstantSource.system()));
 
   @Spec private @Nullable CommandSpec spec;

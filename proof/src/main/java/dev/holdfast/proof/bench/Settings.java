@@ -12,6 +12,7 @@ final class Settings {
   private static final int QUICK_WARM_UP = 2;
   private static final int QUICK_WAITING = 50_000;
   private static final int QUICK_CLAIMS = 5_000;
+  private static final int QUICK_SUBSCRIPTIONS = 100_000;
 
   @Option(
       names = "--seconds",
@@ -102,6 +103,13 @@ final class Settings {
   int claims;
 
   @Option(
+      names = "--subscriptions",
+      paramLabel = "N",
+      description = "the most among which match looks (default: ${DEFAULT-VALUE})",
+      defaultValue = "1000000")
+  int subscriptions;
+
+  @Option(
       names = "--server-heap",
       paramLabel = "SIZE",
       description = "the server's -Xmx (default: ${DEFAULT-VALUE})",
@@ -159,6 +167,7 @@ final class Settings {
       warmUp = Math.min(warmUp, QUICK_WARM_UP);
       waiting = Math.min(waiting, QUICK_WAITING);
       claims = Math.min(claims, QUICK_CLAIMS);
+      subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
       rounds = 1;
     }
   }

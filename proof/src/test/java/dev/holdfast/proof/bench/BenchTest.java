@@ -84,6 +84,15 @@ class BenchTest {
   }
 
   @Test
+  void who_wants_an_event_is_found_in_each_shape() throws IOException {
+    assertThat(bench("match", "--subscriptions", "1000")).isZero();
+
+    assertThat(figure("match", "many types and subjects, 1,000")).isPositive();
+    assertThat(figure("match", "one type, told apart by an eq filter, 1,000")).isPositive();
+    assertThat(figure("match", "one type, range filters only, 1,000")).isPositive();
+  }
+
+  @Test
   void an_unknown_scenario_is_refused() {
     assertThat(new CommandLine(new Bench()).execute("--scenario", "nonsense")).isEqualTo(2);
   }
