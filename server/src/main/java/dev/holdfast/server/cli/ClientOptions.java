@@ -172,7 +172,16 @@ final class ClientOptions {
         "There is no key in %s: a key is one word such as hf_….".formatted(origin));
   }
 
-  /** What is wrong with a file, in a few words. */
+  /** Why a file cannot be written, in a few words. */
+  static String writeReason(IOException problem) {
+    return switch (problem) {
+      case NoSuchFileException _ -> "there is no such directory";
+      case AccessDeniedException _ -> "this user may not write there";
+      default -> reason(problem);
+    };
+  }
+
+  /** Why a file cannot be read, in a few words. */
   static String reason(IOException problem) {
     return switch (problem) {
       case NoSuchFileException _ -> "there is no such file";
