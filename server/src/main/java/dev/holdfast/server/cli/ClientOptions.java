@@ -211,6 +211,16 @@ final class ClientOptions {
     return surroundings.clock().instant();
   }
 
+  /** Prints what the server answered: its JSON when that is wanted, else a sentence. */
+  void tell(Item answer, String sentence) {
+    out().println(json ? answer.json() : Printable.text(sentence));
+  }
+
+  /** Prints a line about one thing: a name, and below the values of others its value. */
+  void line(String name, String value) {
+    out().printf("%-14s %s%n", name, Printable.text(value));
+  }
+
   PrintWriter out() {
     return spec().commandLine().getOut();
   }

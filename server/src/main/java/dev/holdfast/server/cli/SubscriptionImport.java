@@ -6,9 +6,12 @@ import dev.holdfast.server.cli.Table.Column;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -46,36 +49,62 @@ final class SubscriptionImport {
   /**
    * Subscriptions that go in one request.
    *
-   * @param first the place of the first in the whole file
+   * @param before how many go in requests before it
+   * @param places where in the file they stand
    * @param list them, as JSON with commas between
    */
-  private record Chunk(int first, int size, String list) {
+  private record Chunk(int before, List<Integer> places, String list) {
     byte[] json(boolean dryRun) {
       return JsonText.bytes("{\"subscriptions\":[%s],\"dryRun\":%s}".formatted(list, dryRun));
     }
 
     int end() {
-      return first + size;
+      return before + places.size();
     }
   }
 
+  /**
+   * Subscriptions that the server may take for the same one stay together: of two requests the
+   * second would change what the first has made, but in one it tells them apart.
+   */
   private static List<Chunk> chunks(List<ObjectNode> subscriptions) {
-    List<Chunk> chunks = new ArrayList<>();
-    StringBuilder list = new StringBuilder();
-    int first = 0;
+    Map<String, List<Integer>> alike = new LinkedHashMap<>();
     for (int i = 0; i < subscriptions.size(); i++) {
-      String json = subscriptions.get(i).toString();
-      if (i > first && (i - first == CHUNK || list.length() + json.length() > CHUNK_CHARS)) {
-        chunks.add(new Chunk(first, i - first, list.toString()));
-        list.setLength(0);
-        first = i;
-      }
-      list.append(i == first ? "" : ",").append(json);
+      alike.computeIfAbsent(identity(subscriptions.get(i)), _ -> new ArrayList<>()).add(i);
     }
-    if (!subscriptions.isEmpty()) {
-      chunks.add(new Chunk(first, subscriptions.size() - first, list.toString()));
+    List<Chunk> chunks = new ArrayList<>();
+    List<Integer> places = new ArrayList<>();
+    StringBuilder list = new StringBuilder();
+    int before = 0;
+    for (List<Integer> group : alike.values()) {
+      String json =
+          group.stream()
+              .map(place -> subscriptions.get(place).toString())
+              .collect(Collectors.joining(","));
+      boolean isFull =
+          places.size() + group.size() > CHUNK || list.length() + json.length() > CHUNK_CHARS;
+      if (isFull && !places.isEmpty()) {
+        chunks.add(new Chunk(before, List.copyOf(places), list.toString()));
+        before += places.size();
+        places.clear();
+        list.setLength(0);
+      }
+      list.append(places.isEmpty() ? "" : ",").append(json);
+      places.addAll(group);
+    }
+    if (!places.isEmpty()) {
+      chunks.add(new Chunk(before, List.copyOf(places), list.toString()));
     }
     return chunks;
+  }
+
+  /** Equal for all that the server may take for the same; for some others too, which is no harm. */
+  private static String identity(ObjectNode subscription) {
+    Item item = new Item(subscription);
+    String url = item.text("url").toLowerCase(Locale.ROOT).replaceAll(":(80|443)(?=/|$)|/$", "");
+    List<String> types =
+        item.list("types").stream().map(type -> type.node().asString("")).distinct().toList();
+    return String.join("\n", url, item.text("subject"), String.join("\n", types));
   }
 
   /** What becomes of subscriptions, or would. */
@@ -169,7 +198,9 @@ final class SubscriptionImport {
         .replaceAll(
             place -> {
               int index = Integer.parseInt(place.group(1));
-              return SubscriptionFile.place(index + chunk.first());
+              return index < chunk.places().size()
+                  ? SubscriptionFile.place(chunk.places().get(index))
+                  : place.group();
             });
   }
 
@@ -203,7 +234,7 @@ final class SubscriptionImport {
     Counts counts = Counts.NONE;
     try {
       for (Chunk chunk : chunks) {
-        if (chunk.first() > 0 && patience.askedToEndWithin(Duration.ZERO)) {
+        if (chunk.before() > 0 && patience.askedToEndWithin(Duration.ZERO)) {
           throw new CommandFailed("Ended as asked." + soFar(chunk));
         }
         Item answer = send(chunk);
@@ -230,12 +261,11 @@ final class SubscriptionImport {
       return answer.item();
     } catch (ServerUnreachable e) {
       throw new CommandFailed(
-          "%s Whether %s to %s were imported is not known; those that were created have secrets that nobody has seen: rotate them.%s"
-              .formatted(
-                  e.what(),
-                  SubscriptionFile.place(chunk.first()),
-                  SubscriptionFile.place(chunk.end() - 1),
-                  soFar(chunk)));
+          String.format(
+              Locale.ROOT,
+              "%s Whether the next %,d were imported is not known; those that were created have secrets that nobody has seen: rotate them.",
+              e.what() + soFar(chunk),
+              chunk.places().size()));
     }
   }
 
@@ -243,7 +273,7 @@ final class SubscriptionImport {
     return String.format(
         Locale.ROOT,
         " %,d of %,d subscriptions were imported before. Import the same file again to go on: what is there already stays as it is.",
-        chunk.first(),
+        chunk.before(),
         subscriptions.size());
   }
 
@@ -251,10 +281,10 @@ final class SubscriptionImport {
   private void keep(Item answer, Chunk chunk, @Nullable SecretsFile file, Table table) {
     List<Item> results = answer.list("subscriptions");
     List<ObjectNode> made = new ArrayList<>();
-    for (int i = 0; i < Math.min(results.size(), chunk.size()); i++) {
+    for (int i = 0; i < Math.min(results.size(), chunk.places().size()); i++) {
       Item result = results.get(i);
       if (!result.isNull("secret")) {
-        ObjectNode subscription = subscriptions.get(chunk.first() + i);
+        ObjectNode subscription = subscriptions.get(chunk.places().get(i));
         ObjectNode secret =
             Item.create().put("id", result.text("id")).put("url", result.text("url"));
         secret.set("types", subscription.path("types"));
