@@ -93,7 +93,7 @@ final class Subscriptions implements Callable<Integer> {
       description = {
         "Write all subscriptions of a tenant into one file, for import.",
         "",
-        "Two exports of the same subscriptions are equal, so that a diff shows what has changed."
+        "Two exports of one server are equal unless something has changed, which a diff shows."
       },
       footerHeading = "%nExamples:%n",
       footer = {
