@@ -1,7 +1,13 @@
 package dev.holdfast.core.filter;
 
+import dev.holdfast.core.filter.Filter.Comparison;
+import dev.holdfast.core.filter.Filter.Group;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a subscription asks of an event's payload: all of these filters hold, or one of them does.
@@ -10,10 +16,27 @@ import java.util.Optional;
 public record Filters(Connector connector, List<Filter> filters) {
   public static final Filters NONE = new Filters(Connector.AND, List.of());
 
+  private static final int NO_FILTER = -1;
+
   /** How filters are joined. */
   public enum Connector {
     AND,
-    OR
+    OR;
+
+    /** Whether filters, of which there is at least one, hold when joined like this. */
+    boolean joins(List<? extends Filter> filters, Payload payload) {
+      return (decider(filters, payload) == NO_FILTER) == (this == AND);
+    }
+
+    /** The first filter after which the others do not matter, if there is one. */
+    private int decider(List<? extends Filter> filters, Payload payload) {
+      for (int i = 0; i < filters.size(); i++) {
+        if (filters.get(i).holds(payload) == (this == OR)) {
+          return i;
+        }
+      }
+      return NO_FILTER;
+    }
   }
 
   public Filters {
@@ -26,30 +49,94 @@ public record Filters(Connector connector, List<Filter> filters) {
 
   /** Whether an event's payload is what is asked for. */
   public boolean hold(Payload payload) {
-    if (filters.isEmpty()) {
-      return true;
+    return filters.isEmpty() || connector.joins(filters, payload);
+  }
+
+  /** The same, told for each filter. */
+  public Decision decide(Payload payload) {
+    Map<String, Boolean> each = new LinkedHashMap<>();
+    for (int i = 0; i < filters.size(); i++) {
+      Filter filter = filters.get(i);
+      each.put(place(i), filter.holds(payload));
+      if (filter instanceof Group group) {
+        for (int j = 0; j < group.filters().size(); j++) {
+          each.put(place(i, j), group.filters().get(j).holds(payload));
+        }
+      }
     }
-    throw new UnsupportedOperationException("filters are not applied yet: " + payload);
+    return new Decision(hold(payload), deciderOf(payload), each);
+  }
+
+  private @Nullable String deciderOf(Payload payload) {
+    int decider = connector.decider(filters, payload);
+    if (decider == NO_FILTER) {
+      return null;
+    }
+    int inner =
+        filters.get(decider) instanceof Group group && group.connector() == connector
+            ? group.connector().decider(group.filters(), payload)
+            : NO_FILTER;
+    return inner == NO_FILTER ? place(decider) : place(decider, inner);
+  }
+
+  private static String place(int index) {
+    return "filters[" + index + "]";
+  }
+
+  private static String place(int index, int inner) {
+    return place(index) + ".filters[" + inner + "]";
   }
 
   /** The filters as a JSON array, as callers give them. */
   public String json() {
-    if (filters.isEmpty()) {
-      return "[]";
-    }
-    throw new UnsupportedOperationException("filters are not written yet");
+    return FilterWriter.json(filters);
   }
 
   /** Reads what {@link #json} has written. */
   public static Filters parse(Connector connector, String json) {
-    if (json.equals("[]")) {
-      return new Filters(connector, List.of());
-    }
-    throw new UnsupportedOperationException("filters are not read yet");
+    return new Filters(connector, FilterReader.read(json));
   }
 
   /** What is wrong with these filters for events that have no previous state. */
   public Optional<InvalidFilter> unfitForCreation() {
+    for (int i = 0; i < filters.size(); i++) {
+      switch (filters.get(i)) {
+        case Comparison comparison -> {
+          if (comparison.needsPrevious()) {
+            return Optional.of(unfit(place(i)));
+          }
+        }
+        case Group group -> {
+          for (int j = 0; j < group.filters().size(); j++) {
+            if (group.filters().get(j).needsPrevious()) {
+              return Optional.of(unfit(place(i, j)));
+            }
+          }
+        }
+      }
+    }
     return Optional.empty();
+  }
+
+  private static InvalidFilter unfit(String place) {
+    return new InvalidFilter(
+        place,
+        "An event of a type that ends with .CREATE has no previous state. Use newState and another"
+            + " comparison than changed, or subscribe to creations apart.");
+  }
+
+  /** Goes over all comparisons, those in groups included. */
+  void forEachComparison(Consumer<Comparison> action) {
+    for (Filter filter : filters) {
+      switch (filter) {
+        case Comparison comparison -> action.accept(comparison);
+        case Group group -> group.filters().forEach(action);
+      }
+    }
+  }
+
+  /** Goes over the names of the fields that are asked for, each as often as it is. */
+  public void forEachFieldName(Consumer<String> action) {
+    forEachComparison(comparison -> action.accept(comparison.fieldName()));
   }
 }

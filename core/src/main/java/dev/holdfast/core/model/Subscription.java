@@ -1,5 +1,6 @@
 package dev.holdfast.core.model;
 
+import dev.holdfast.core.filter.FilterIndex;
 import dev.holdfast.core.filter.Filters;
 import java.time.Instant;
 import java.util.Collections;
@@ -23,7 +24,8 @@ public record Subscription(
     Form form,
     Instant createdAt,
     boolean paused,
-    Set<Long> unsettled) {
+    Set<Long> unsettled)
+    implements FilterIndex.Entry {
 
   public Subscription {
     unsettled = Collections.unmodifiableSet(new TreeSet<>(unsettled));
@@ -52,6 +54,11 @@ public record Subscription(
 
   public @Nullable String subject() {
     return interest.subject();
+  }
+
+  @Override
+  public Filters filters() {
+    return interest.filters();
   }
 
   /** The same subscription, with no message standing otherwise at that endpoint. */

@@ -44,8 +44,7 @@ final class Announce {
           case FROZEN -> Operational.ENDPOINT_FROZEN;
         };
     String id = Id.text(Id.ENDPOINT, endpoint.id());
-    List<Subscription> wanting = match.wanting(endpoint.tenant(), type, id);
-    if (wanting.isEmpty()) {
+    if (!match.isAnybodyIn(endpoint.tenant(), type, id)) {
       return null;
     }
     return event(
@@ -61,7 +60,6 @@ final class Announce {
                 name(health.reason()),
                 health.since(),
                 health.consecutiveFailures()),
-        wanting,
         turn);
   }
 
@@ -77,8 +75,7 @@ final class Announce {
       return null;
     }
     String id = Id.text(Id.MESSAGE, message.id());
-    List<Subscription> wanting = match.wanting(tenant, Operational.MESSAGE_DROPPED, id);
-    if (wanting.isEmpty()) {
+    if (!match.isAnybodyIn(tenant, Operational.MESSAGE_DROPPED, id)) {
       return null;
     }
     return event(
@@ -95,21 +92,16 @@ final class Announce {
                 Id.text(Id.ENDPOINT, message.endpoint()),
                 name(reason),
                 attempts),
-        wanting,
         turn);
   }
 
   private @Nullable AcceptedEvent event(
-      String tenant,
-      String type,
-      String subject,
-      String data,
-      List<Subscription> wanting,
-      Turn turn) {
-    if (!spread.hasRoomFor(wanting.size())) {
+      String tenant, String type, String subject, String data, Turn turn) {
+    NewEvent told = new NewEvent(type, subject, turn.now(), data.getBytes(UTF_8), null, null, null);
+    List<Subscription> wanting = match.wanting(tenant, told);
+    if (wanting.isEmpty() || !spread.hasRoomFor(wanting.size())) {
       return null;
     }
-    NewEvent told = new NewEvent(type, subject, turn.now(), data.getBytes(UTF_8), null, null, null);
     AcceptedEvent event = make.event(tenant, told, wanting, limits.matchesAtOnce(), turn);
     loads.accepting(event.event().id(), event.lastId());
     return event;

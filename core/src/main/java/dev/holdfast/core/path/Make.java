@@ -37,8 +37,7 @@ final class Make {
    * @param room how many messages may be made at once
    */
   AcceptedEvent event(String tenant, NewEvent submitted, int room, Turn turn) {
-    List<Subscription> wanting = match.wanting(tenant, submitted.type(), submitted.subject());
-    return event(tenant, submitted, wanting, room, turn);
+    return event(tenant, submitted, match.wanting(tenant, submitted), room, turn);
   }
 
   AcceptedEvent event(

@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Request.NewEvent;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -172,8 +173,13 @@ final class Match {
     return found == null ? before : found.endpoint();
   }
 
-  List<Subscription> wanting(String tenant, String type, @Nullable String subject) {
-    return index.matching(tenant, type, subject);
+  /** Whether somebody may want such an event, whatever its payload. */
+  boolean isAnybodyIn(String tenant, String type, @Nullable String subject) {
+    return index.covers(tenant, type, subject);
+  }
+
+  List<Subscription> wanting(String tenant, NewEvent event) {
+    return index.matching(tenant, event.type(), event.subject(), event.data(), event.previous());
   }
 
   /** A subscription that has not ended. */

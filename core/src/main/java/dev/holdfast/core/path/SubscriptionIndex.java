@@ -1,5 +1,7 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.filter.FilterIndex;
+import dev.holdfast.core.filter.Payload;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import java.util.ArrayList;
@@ -10,13 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the subscriptions of a tenant that want an event, by its type and subject, without looking
- * at the others.
+ * Finds the subscriptions of a tenant that want an event, by its type, its subject and what their
+ * filters ask for, without looking at the others.
  *
  * <p>Which patterns match a type is worked out once for each type and remembered until the patterns
- * change.
+ * change. An event's payload is read only if a subscription to its type and subject has filters,
+ * once for all of them, and of it no more is kept than the fields that the tenant's filters name.
  */
-final class SubscriptionIndex {
+public final class SubscriptionIndex {
 
   /** Types whose patterns are remembered, per tenant. */
   private static final int MOST_REMEMBERED = 10_000;
@@ -26,6 +29,9 @@ final class SubscriptionIndex {
   private static final class Tenant {
     final Map<TypePattern, Topic> topics = new LinkedHashMap<>();
     final Map<String, List<Topic>> byType = new HashMap<>();
+
+    /** The fields that filters ask for, with how often they do. */
+    final Map<String, Integer> fieldNames = new HashMap<>();
 
     List<Topic> topicsFor(String type) {
       List<Topic> known = byType.get(type);
@@ -49,17 +55,19 @@ final class SubscriptionIndex {
       byType.put(type, matching);
       return matching;
     }
+
+    void forgetFieldName(String name) {
+      fieldNames.computeIfPresent(name, (_, times) -> times == 1 ? null : times - 1);
+    }
   }
 
   /** The subscriptions with one pattern, by the subject that they want. */
   private static final class Topic {
-    final Map<Long, Subscription> anySubject = new LinkedHashMap<>();
-    final Map<String, Map<Long, Subscription>> bySubject = new HashMap<>();
+    final Wanting anySubject = new Wanting();
+    final Map<String, Wanting> bySubject = new HashMap<>();
 
-    Map<Long, Subscription> wanting(@Nullable String subject) {
-      return subject == null
-          ? anySubject
-          : bySubject.computeIfAbsent(subject, _ -> new LinkedHashMap<>());
+    Wanting wanting(@Nullable String subject) {
+      return subject == null ? anySubject : bySubject.computeIfAbsent(subject, _ -> new Wanting());
     }
 
     boolean isEmpty() {
@@ -67,7 +75,40 @@ final class SubscriptionIndex {
     }
   }
 
-  void add(Subscription subscription) {
+  /** The subscriptions with one pattern and subject. */
+  private static final class Wanting {
+    final Map<Long, Subscription> unfiltered = new LinkedHashMap<>(0);
+    @Nullable FilterIndex<Subscription> filtered;
+
+    void add(Subscription subscription) {
+      if (subscription.filters().isEmpty()) {
+        unfiltered.put(subscription.id(), subscription);
+        return;
+      }
+      if (filtered == null) {
+        filtered = new FilterIndex<>();
+      }
+      filtered.add(subscription);
+    }
+
+    /** Whether it was there. */
+    boolean remove(Subscription subscription) {
+      if (filtered == null || !filtered.remove(subscription)) {
+        return unfiltered.remove(subscription.id()) != null;
+      }
+      if (filtered.isEmpty()) {
+        filtered = null;
+      }
+      return true;
+    }
+
+    boolean isEmpty() {
+      return unfiltered.isEmpty() && filtered == null;
+    }
+  }
+
+  /** Takes in a subscription, which must not be in it. */
+  public void add(Subscription subscription) {
     Tenant tenant = tenants.computeIfAbsent(subscription.tenant(), _ -> new Tenant());
     for (TypePattern pattern : subscription.types()) {
       Topic topic = tenant.topics.get(pattern);
@@ -76,22 +117,25 @@ final class SubscriptionIndex {
         tenant.topics.put(pattern, topic);
         tenant.byType.clear();
       }
-      topic.wanting(subscription.subject()).put(subscription.id(), subscription);
+      topic.wanting(subscription.subject()).add(subscription);
     }
+    subscription.filters().forEachFieldName(name -> tenant.fieldNames.merge(name, 1, Integer::sum));
   }
 
-  void remove(Subscription subscription) {
+  /** Takes out a subscription, if it is in. It must be as it was taken in. */
+  public void remove(Subscription subscription) {
     Tenant tenant = tenants.get(subscription.tenant());
     if (tenant == null) {
       return;
     }
+    boolean wasThere = false;
     for (TypePattern pattern : subscription.types()) {
       Topic topic = tenant.topics.get(pattern);
       if (topic == null) {
         continue;
       }
-      Map<Long, Subscription> wanting = topic.wanting(subscription.subject());
-      wanting.remove(subscription.id());
+      Wanting wanting = topic.wanting(subscription.subject());
+      wasThere |= wanting.remove(subscription);
       if (wanting.isEmpty() && subscription.subject() != null) {
         topic.bySubject.remove(subscription.subject());
       }
@@ -100,10 +144,36 @@ final class SubscriptionIndex {
         tenant.byType.clear();
       }
     }
+    if (wasThere) {
+      subscription.filters().forEachFieldName(tenant::forgetFieldName);
+    }
   }
 
-  /** The subscriptions that want such an event, each once. */
-  List<Subscription> matching(String tenantName, String type, @Nullable String subject) {
+  /** Whether a subscription is in events of a type and subject, whatever their payload. */
+  boolean covers(String tenantName, String type, @Nullable String subject) {
+    Tenant tenant = tenants.get(tenantName);
+    if (tenant == null) {
+      return false;
+    }
+    for (Topic topic : tenant.topicsFor(type)) {
+      if (!topic.anySubject.isEmpty()
+          || (subject != null && topic.bySubject.containsKey(subject))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The subscriptions that want such an event, each once. Of those with the same pattern and
+   * subject the ones with filters come last, in the order of their ids.
+   */
+  public List<Subscription> matching(
+      String tenantName,
+      String type,
+      @Nullable String subject,
+      byte[] data,
+      byte @Nullable [] previous) {
     Tenant tenant = tenants.get(tenantName);
     if (tenant == null) {
       return List.of();
@@ -112,14 +182,17 @@ final class SubscriptionIndex {
     if (topics.isEmpty()) {
       return List.of();
     }
-    if (topics.size() == 1) {
-      List<Subscription> matching = new ArrayList<>();
-      collect(topics.getFirst(), subject, matching);
-      return matching;
-    }
     List<Subscription> all = new ArrayList<>();
+    Payload payload = null;
     for (Topic topic : topics) {
-      collect(topic, subject, all);
+      payload = collect(topic.anySubject, tenant, payload, data, previous, all);
+      Wanting wanting = subject == null ? null : topic.bySubject.get(subject);
+      if (wanting != null) {
+        payload = collect(wanting, tenant, payload, data, previous, all);
+      }
+    }
+    if (topics.size() == 1) {
+      return all;
     }
     Map<Long, Subscription> once = LinkedHashMap.newLinkedHashMap(all.size());
     for (Subscription subscription : all) {
@@ -128,13 +201,21 @@ final class SubscriptionIndex {
     return List.copyOf(once.values());
   }
 
-  private static void collect(Topic topic, @Nullable String subject, List<Subscription> into) {
-    into.addAll(topic.anySubject.values());
-    if (subject != null) {
-      Map<Long, Subscription> wanting = topic.bySubject.get(subject);
-      if (wanting != null) {
-        into.addAll(wanting.values());
-      }
+  /** Gives back the payload, which is there when somebody had to look into it. */
+  private static @Nullable Payload collect(
+      Wanting wanting,
+      Tenant tenant,
+      @Nullable Payload known,
+      byte[] data,
+      byte @Nullable [] previous,
+      List<Subscription> into) {
+    into.addAll(wanting.unfiltered.values());
+    if (wanting.filtered == null) {
+      return known;
     }
+    Payload payload =
+        known != null ? known : new Payload(data, previous, tenant.fieldNames.keySet());
+    wanting.filtered.find(payload, into);
+    return payload;
   }
 }
