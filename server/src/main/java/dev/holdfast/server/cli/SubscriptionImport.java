@@ -206,9 +206,7 @@ final class SubscriptionImport {
 
   private void tell(Counts plan, List<Item> answers) {
     if (plan.isNothing()) {
-      client
-          .out()
-          .println(plan.text("Nothing to change: all %3$,d subscriptions are there already."));
+      client.out().println(plan.text("Nothing to change: %3$,d unchanged."));
       return;
     }
     client.out().println(plan.text("%,d to create, %,d to change, %,d unchanged."));
@@ -263,7 +261,7 @@ final class SubscriptionImport {
       throw new CommandFailed(
           String.format(
               Locale.ROOT,
-              "%s Whether the next %,d were imported is not known; those that were created have secrets that nobody has seen: rotate them.",
+              "%s Whether the next part, of %,d, was imported is not known; what it has created has secrets that nobody has seen: rotate them.",
               e.what() + soFar(chunk),
               chunk.places().size()));
     }

@@ -150,7 +150,7 @@ final class Subscriptions implements Callable<Integer> {
           .err()
           .printf(
               Locale.ROOT,
-              "%,d of them are paused, which the file does not say: where they are new, an import makes them active.%n",
+              "Paused, which the file does not say: %,d. Where they are new, an import makes them active.%n",
               export.paused());
     }
     if (!export.variables().isEmpty()) {

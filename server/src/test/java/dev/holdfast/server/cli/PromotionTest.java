@@ -84,7 +84,7 @@ class PromotionTest {
     assertThat(typed.out.lines().filter(line -> line.contains("whsec_"))).hasSize(3);
     assertThat(exported(production)).isEqualTo(Files.readString(file));
     assertThat(typed.run("subscriptions", "import", file.toString())).isZero();
-    assertThat(typed.out).contains("Nothing to change: all 3 subscriptions are there already.");
+    assertThat(typed.out).contains("Nothing to change: 3 unchanged.");
     assertThat(exported(production)).isEqualTo(Files.readString(file));
   }
 
@@ -147,6 +147,6 @@ class PromotionTest {
     assertThat(at(production).input(export).run("subscriptions", "import", "-")).isZero();
     assertThat(exported(production)).isEqualTo(export);
     assertThat(typed.run("subscriptions", "import", "-")).isZero();
-    assertThat(typed.out).contains("Nothing to change: all 2,300 subscriptions");
+    assertThat(typed.out).contains("Nothing to change: 2,300 unchanged.");
   }
 }

@@ -154,7 +154,7 @@ class SubscriptionsTest {
     assertThat(typed.err.lines())
         .containsExactly(
             "Exported 2 subscriptions.",
-            "1 of them are paused, which the file does not say: where they are new, an import makes them active.",
+            "Paused, which the file does not say: 1. Where they are new, an import makes them active.",
             "An import needs these environment variables:",
             "  AUTH_TOKEN_sub_2",
             "  HEADER_X_A_sub_2",
@@ -361,7 +361,7 @@ class SubscriptionsTest {
     api.on(IMPORT, 200, NOTHING_NEW);
     typed.input(file(subscription("https://b.example/")));
     assertThat(typed.run("subscriptions", "import", "-")).isZero();
-    assertThat(typed.out).contains("Nothing to change: all 1 subscriptions are there already.");
+    assertThat(typed.out).contains("Nothing to change: 1 unchanged.");
     assertThat(api.asked).hasSize(1);
     assertThat(typed.run("subscriptions", "import", "-", "--json")).isZero();
     assertThat(typed.out).isEqualTo(NOTHING_NEW + System.lineSeparator());
@@ -502,7 +502,7 @@ class SubscriptionsTest {
       typed.input(file(subscription("https://b.example/")));
       assertThat(typed.run("subscriptions", "import", "-")).isEqualTo(1);
       assertThat(typed.err)
-          .contains("Whether the next 1 were imported is not known", "rotate", "0 of 1");
+          .contains("Whether the next part, of 1, was imported is not known", "rotate", "0 of 1");
     }
   }
 
