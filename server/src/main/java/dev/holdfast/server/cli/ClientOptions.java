@@ -172,7 +172,16 @@ final class ClientOptions {
         "There is no key in %s: a key is one word such as hf_….".formatted(origin));
   }
 
-  /** What is wrong with a file, in a few words. */
+  /** Why a file cannot be written, in a few words. */
+  static String writeReason(IOException problem) {
+    return switch (problem) {
+      case NoSuchFileException _ -> "there is no such directory";
+      case AccessDeniedException _ -> "this user may not write there";
+      default -> reason(problem);
+    };
+  }
+
+  /** Why a file cannot be read, in a few words. */
   static String reason(IOException problem) {
     return switch (problem) {
       case NoSuchFileException _ -> "there is no such file";
@@ -200,6 +209,16 @@ final class ClientOptions {
 
   Instant now() {
     return surroundings.clock().instant();
+  }
+
+  /** Prints what the server answered: its JSON when that is wanted, else a sentence. */
+  void tell(Item answer, String sentence) {
+    out().println(json ? answer.json() : Printable.text(sentence));
+  }
+
+  /** Prints a line about one thing: a name, and below the values of others its value. */
+  void line(String name, String value) {
+    out().printf("%-14s %s%n", name, Printable.text(value));
   }
 
   PrintWriter out() {

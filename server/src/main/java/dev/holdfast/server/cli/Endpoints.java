@@ -2,7 +2,6 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.server.cli.Table.Cell;
 import dev.holdfast.server.cli.Table.Column;
-import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Objects;
@@ -155,47 +154,38 @@ final class Endpoints implements Callable<Integer> {
   }
 
   private static void print(ClientOptions options, Item endpoint) {
-    PrintWriter out = options.out();
     Instant now = options.now();
     Item sinceEnabled = endpoint.object("sinceEnabled");
-    line(out, "id", endpoint.text("id"));
-    line(out, "url", endpoint.text("url"));
-    line(
-        out,
+    options.line("id", endpoint.text("id"));
+    options.line("url", endpoint.text("url"));
+    options.line(
         "state",
         "%s since %s (%s)"
             .formatted(endpoint.text("state"), endpoint.shown("since"), endpoint.shown("reason")));
-    line(
-        out,
+    options.line(
         "attempts",
         "%s delivered, %s failed, %s failed in a row"
             .formatted(
                 endpoint.count("successes"),
                 endpoint.count("failures"),
                 endpoint.count("consecutiveFailures")));
-    line(
-        out,
+    options.line(
         "since enabled",
         "%s counted, %s of them failed"
             .formatted(sinceEnabled.count("attempts"), sinceEnabled.count("failures")));
-    line(out, "last success", Ago.text(now, endpoint.time("lastSuccessAt")));
-    line(out, "next probe", Ago.text(now, endpoint.time("nextProbeAt")));
-    line(
-        out,
+    options.line("last success", Ago.text(now, endpoint.time("lastSuccessAt")));
+    options.line("next probe", Ago.text(now, endpoint.time("nextProbeAt")));
+    options.line(
         "unfinished",
         "%s pending, %s waiting, %s parked"
             .formatted(
                 endpoint.count("pending"), endpoint.count("waiting"), endpoint.count("parked")));
     if (!endpoint.isNull("rateLimit")) {
-      line(out, "rate limit", endpoint.text("rateLimit") + " requests per second");
+      options.line("rate limit", endpoint.text("rateLimit") + " requests per second");
     }
     if (endpoint.time("goneAt") != null) {
-      line(out, "gone", "answered 410 " + Ago.text(now, endpoint.time("goneAt")));
+      options.line("gone", "answered 410 " + Ago.text(now, endpoint.time("goneAt")));
     }
-  }
-
-  private static void line(PrintWriter out, String name, String value) {
-    out.printf("%-14s %s%n", name, Printable.text(value));
   }
 
   @Command(
@@ -235,19 +225,10 @@ final class Endpoints implements Callable<Integer> {
     return options.run(
         api -> {
           Item endpoint = api.post(path(id) + "/" + operation, "");
-          if (options.isJson()) {
-            options.out().println(endpoint.json());
-          } else {
-            options
-                .out()
-                .println(
-                    Printable.text(
-                        "%s is %s; %,d messages are unfinished."
-                            .formatted(
-                                endpoint.text("id"),
-                                endpoint.text("state"),
-                                unfinished(endpoint))));
-          }
+          options.tell(
+              endpoint,
+              "%s is %s; %,d messages are unfinished."
+                  .formatted(endpoint.text("id"), endpoint.text("state"), unfinished(endpoint)));
         });
   }
 

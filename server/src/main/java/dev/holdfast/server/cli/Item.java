@@ -8,6 +8,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -16,7 +17,12 @@ import tools.jackson.databind.node.ObjectNode;
  * read as if they were null: a newer server may have changed them.
  */
 record Item(JsonNode node) {
-  private static final JsonMapper MAPPER = new JsonMapper();
+  /** Numbers keep their digits, so that what is printed or sent on is what was read. */
+  static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+          .build();
 
   /** Reads an answer; empty when it is no JSON object. */
   static @Nullable Item read(String json) {
@@ -81,6 +87,11 @@ record Item(JsonNode node) {
       items.add(new Item(item));
     }
     return items;
+  }
+
+  /** The texts of an array, with commas. */
+  String words(String field) {
+    return String.join(", ", list(field).stream().map(item -> item.node().asString("")).toList());
   }
 
   /** One line of JSON. */

@@ -110,6 +110,7 @@ public final class Main implements Runnable {
                 new Listen(),
                 new Send(),
                 new Messages(),
+                new Subscriptions(),
                 new Endpoints(),
                 new Replay(),
                 new KeyCommand(),

@@ -185,22 +185,23 @@ final class Messages implements Callable<Integer> {
   private static void print(ClientOptions options, Item message) {
     PrintWriter out = options.out();
     Instant now = options.now();
-    line(out, "id", message.text("id"));
-    line(out, "status", status(message).text());
-    line(out, "event", message.text("event"));
-    line(out, "type", message.text("type"));
-    line(out, "subject", message.shown("subject"));
-    line(out, "subscription", message.text("subscription"));
-    line(out, "endpoint", message.text("endpoint"));
-    line(out, "made", Ago.text(now, message.time("createdAt")) + ", " + message.shown("createdAt"));
+    options.line("id", message.text("id"));
+    options.line("status", status(message).text());
+    options.line("event", message.text("event"));
+    options.line("type", message.text("type"));
+    options.line("subject", message.shown("subject"));
+    options.line("subscription", message.text("subscription"));
+    options.line("endpoint", message.text("endpoint"));
+    options.line(
+        "made", Ago.text(now, message.time("createdAt")) + ", " + message.shown("createdAt"));
     if (message.time("nextAttemptAt") != null) {
-      line(out, "next attempt", Ago.text(now, message.time("nextAttemptAt")));
+      options.line("next attempt", Ago.text(now, message.time("nextAttemptAt")));
     }
     if (message.time("deadline") != null) {
-      line(out, "deadline", Ago.text(now, message.time("deadline")));
+      options.line("deadline", Ago.text(now, message.time("deadline")));
     }
     if (!message.isNull("replayOf")) {
-      line(out, "replay of", message.text("replayOf"));
+      options.line("replay of", message.text("replayOf"));
     }
     Table attempts =
         new Table(
@@ -235,10 +236,6 @@ final class Messages implements Callable<Integer> {
     return Cell.of(status.isEmpty() ? attempt.shown("error") : status, Ansi.Style.fg_red);
   }
 
-  private static void line(PrintWriter out, String name, String value) {
-    out.printf("%-14s %s%n", name, Printable.text(value));
-  }
-
   @Command(
       name = "retry",
       description = "Try a waiting or parked message now.",
@@ -255,14 +252,10 @@ final class Messages implements Callable<Integer> {
     return options.run(
         api -> {
           Item started = api.post(path(id) + "/retry", "");
-          options
-              .out()
-              .println(
-                  options.isJson()
-                      ? started.json()
-                      : Printable.text(
-                          "%s is being tried. See ./holdfast messages show %s"
-                              .formatted(started.text("id"), started.text("id"))));
+          options.tell(
+              started,
+              "%s is being tried. See ./holdfast messages show %s"
+                  .formatted(started.text("id"), started.text("id")));
         });
   }
 

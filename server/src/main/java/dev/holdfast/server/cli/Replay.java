@@ -222,14 +222,8 @@ final class Replay implements Callable<Integer> {
   }
 
   private static void print(ClientOptions options, Item replay) {
-    options
-        .out()
-        .println(
-            options.isJson()
-                ? replay.json()
-                : Printable.text(
-                    "%s is %s: %s."
-                        .formatted(replay.text("id"), replay.text("state"), counts(replay))));
+    options.tell(
+        replay, "%s is %s: %s.".formatted(replay.text("id"), replay.text("state"), counts(replay)));
   }
 
   private static void list(ClientOptions options, ApiClient api) throws CommandFailed {

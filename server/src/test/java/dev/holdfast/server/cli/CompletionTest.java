@@ -16,19 +16,28 @@ class CompletionTest {
     assertThat(typed.run("completion", "bash")).isZero();
     assertThat(typed.out)
         .contains("complete -F _complete_holdfast", "doctor", "--key-file", "publisher");
+    assertThat(completed(typed.out, "end")).isEqualTo("endpoints");
+    assertThat(completed(typed.out, "sub")).isEqualTo("subscriptions");
+    assertThat(completed(typed.out, "subscriptions", "exp")).isEqualTo("export");
+    assertThat(completed(typed.out, "subscriptions", "import", "--dry")).isEqualTo("--dry-run");
+  }
+
+  /** What bash makes of the last word, which is not typed to its end. */
+  private static String completed(String script, String... words) throws Exception {
     Process bash =
         new ProcessBuilder(
                 "bash",
                 "-c",
-                "source /dev/stdin; COMP_WORDS=(holdfast end); COMP_CWORD=1; _complete_holdfast; echo \"${COMPREPLY[@]}\"")
+                "compopt() { :; }; source /dev/stdin; COMP_WORDS=(holdfast %s); COMP_CWORD=%d; _complete_holdfast; echo \"${COMPREPLY[@]}\""
+                    .formatted(String.join(" ", words), words.length))
             .redirectErrorStream(true)
             .start();
     try (var in = bash.outputWriter(StandardCharsets.UTF_8)) {
-      in.write(typed.out);
+      in.write(script);
     }
     String completed = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(bash.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(completed.strip()).isEqualTo("endpoints");
+    return completed.strip();
   }
 
   @Test
