@@ -10,8 +10,8 @@ import javax.crypto.SecretKey;
 /**
  * Signs requests as Standard Webhooks v1 has it: HMAC-SHA256 over {@code id.timestamp.body}.
  *
- * <p>One for all secrets: to give it another key takes a twentieth of what the signature of a small
- * message takes, and one for each secret would need more memory than everything else of it.
+ * <p>One for all secrets: to give it another key costs little beside the signature itself, and one
+ * for each secret would be the largest thing about a subscription.
  */
 final class Signer {
   static final String ALGORITHM = "HmacSHA256";
