@@ -206,16 +206,16 @@ public final class Holdfast {
   }
 
   /**
-   * Sends a test message to an endpoint of the tenant, which touches neither its health nor its
-   * counts. Empty when there is no such endpoint; fails with {@link TooManyTests}. May be called by
-   * any thread; completes on {@link #context}.
+   * Sends a test message to an endpoint of the tenant, as its subscriptions would send theirs. It
+   * touches neither the endpoint's health nor its counts. Empty when there is no such endpoint;
+   * fails with {@link TooManyTests}. May be called by any thread; completes on {@link #context}.
    */
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
-    return look(view -> view.endpoint(tenant, endpoint))
+    return look(view -> TestMessages.recipient(view, tenant, endpoint))
         .compose(
             found ->
                 found.isPresent()
-                    ? tests.send(found.get().endpoint()).map(Optional::of)
+                    ? tests.send(found.get()).map(Optional::of)
                     : Future.succeededFuture(Optional.empty()));
   }
 

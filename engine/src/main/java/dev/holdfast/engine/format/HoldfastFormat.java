@@ -1,6 +1,7 @@
 package dev.holdfast.engine.format;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
+import static dev.holdfast.engine.format.Body.ascii;
+import static dev.holdfast.engine.format.Body.put;
 
 import dev.holdfast.core.model.Event;
 
@@ -10,11 +11,7 @@ import dev.holdfast.core.model.Event;
  * <p>What the event does not have is left out. {@code data} and {@code previous} are the very bytes
  * that came in.
  */
-public final class HoldfastFormat {
-
-  /** Up to here a body is copied into one array; a larger one refers to the event's own arrays. */
-  static final int COPIED_BYTES = 16 * 1024;
-
+final class HoldfastFormat {
   private static final byte[] ID = ascii("{\"id\":");
   private static final byte[] TYPE = ascii(",\"type\":");
   private static final byte[] SUBJECT = ascii(",\"subject\":");
@@ -25,12 +22,15 @@ public final class HoldfastFormat {
 
   private HoldfastFormat() {}
 
-  public static Body body(Event event) {
+  static Body body(Event event) {
     String id = event.publicId();
     String occurredAt = event.occurredAt() == null ? null : Rfc3339.text(event.occurredAt());
     String subject = event.subject();
-    byte[] data = event.data();
     byte[] previous = event.previous();
+    byte[][] tail =
+        previous == null
+            ? new byte[][] {event.data(), END}
+            : new byte[][] {event.data(), PREVIOUS, previous, END};
 
     int head = ID.length + JsonText.length(id) + TYPE.length + JsonText.length(event.type());
     if (subject != null) {
@@ -40,10 +40,8 @@ public final class HoldfastFormat {
       head += OCCURRED_AT.length + JsonText.length(occurredAt);
     }
     head += DATA.length;
-    int carried = data.length + (previous == null ? 0 : PREVIOUS.length + previous.length);
-    boolean whole = head + carried + END.length <= COPIED_BYTES;
 
-    byte[] bytes = new byte[whole ? head + carried + END.length : head];
+    byte[] bytes = Body.room(head, tail);
     int at = put(ID, bytes, 0);
     at = JsonText.write(id, bytes, at);
     at = put(TYPE, bytes, at);
@@ -57,26 +55,6 @@ public final class HoldfastFormat {
       at = JsonText.write(occurredAt, bytes, at);
     }
     at = put(DATA, bytes, at);
-    if (!whole) {
-      return previous == null
-          ? new Body(bytes, data, END)
-          : new Body(bytes, data, PREVIOUS, previous, END);
-    }
-    at = put(data, bytes, at);
-    if (previous != null) {
-      at = put(PREVIOUS, bytes, at);
-      at = put(previous, bytes, at);
-    }
-    put(END, bytes, at);
-    return new Body(bytes);
-  }
-
-  private static int put(byte[] from, byte[] into, int at) {
-    System.arraycopy(from, 0, into, at, from.length);
-    return at + from.length;
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(US_ASCII);
+    return Body.joined(bytes, at, tail);
   }
 }

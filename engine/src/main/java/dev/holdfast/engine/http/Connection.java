@@ -143,7 +143,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     reusable = false;
     interim = false;
     interimAnswers = 0;
-    sender.writer.write(to, request.target, request.delivery, request.traceparent());
+    sender.writer.write(
+        to, request.target, request.letterhead, request.delivery, request.traceparent());
   }
 
   @Override

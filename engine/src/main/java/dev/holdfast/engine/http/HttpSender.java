@@ -52,6 +52,9 @@ public final class HttpSender {
   /** How many endpoints are remembered with their URLs taken apart. */
   private static final int MOST_TARGETS = 16_384;
 
+  /** How many subscriptions are remembered with their forms made ready. */
+  private static final int MOST_LETTERHEADS = 16_384;
+
   /** How long closing a connection may wait for the goodbye that TLS asks for. */
   private static final long TLS_GOODBYE_MILLIS = 100;
 
@@ -67,6 +70,7 @@ public final class HttpSender {
   private final @Nullable AttemptSpans spans;
   private final SslContext tls;
   private final Targets targets;
+  private final Letterheads letterheads = new Letterheads(MOST_LETTERHEADS);
   private final Bootstrap bootstrap;
   private boolean inSend;
 
@@ -149,6 +153,7 @@ public final class HttpSender {
     deadlines.add(sending);
     inSend = true;
     try {
+      sending.letterhead = letterheads.of(delivery.subscription());
       Connection kept = connections.take(target.origin, now);
       if (kept == null) {
         open(sending);

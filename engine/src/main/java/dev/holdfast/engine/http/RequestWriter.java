@@ -5,11 +5,11 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.format.Body;
-import dev.holdfast.engine.format.HoldfastFormat;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import java.time.Instant;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -17,23 +17,31 @@ import org.jspecify.annotations.Nullable;
  * Writes requests to connections.
  *
  * <p>The head is put together in one array that is used again and again, since an attempt's own
- * headers are few and short and the rest of them is ready in its {@link Target}.
+ * headers are few and short and the rest of them is ready in its {@link Target} and {@link
+ * Letterhead}.
  */
 final class RequestWriter {
   private static final byte[] WEBHOOK_ID = header("webhook-id");
   private static final byte[] WEBHOOK_TIMESTAMP = header("webhook-timestamp");
+  private static final byte[] FIRST_SIGNATURE = "webhook-signature: v1,".getBytes(US_ASCII);
+  private static final byte[] NEXT_SIGNATURE = " v1,".getBytes(US_ASCII);
   private static final byte[] TRACEPARENT = header("traceparent");
   private static final byte[] CONTENT_LENGTH = header("Content-Length");
   private static final byte[] END = {'\r', '\n'};
   private static final int MOST_TRACEPARENT = 128;
 
+  private final Signer signer = new Signer();
   private byte[] head = new byte[1024];
   private int length;
 
   void write(
-      ChannelHandlerContext to, Target target, Delivery delivery, @Nullable String traceparent) {
-    Body body = HoldfastFormat.body(delivery.event());
-    head(target, delivery, traceparent, body);
+      ChannelHandlerContext to,
+      Target target,
+      Letterhead letterhead,
+      Delivery delivery,
+      @Nullable String traceparent) {
+    Body body = Body.of(delivery.event(), delivery.subscription());
+    head(target, letterhead, delivery, traceparent, body);
     ByteBufAllocator allocator = to.alloc();
     if (body.parts().length == 1) {
       byte[] whole = body.parts()[0];
@@ -47,17 +55,44 @@ final class RequestWriter {
     }
   }
 
-  /** Everything before the body. Headers that depend on the body, such as a signature, go here. */
-  private void head(Target target, Delivery delivery, @Nullable String traceparent, Body body) {
+  /** Everything before the body. */
+  private void head(
+      Target target,
+      Letterhead letterhead,
+      Delivery delivery,
+      @Nullable String traceparent,
+      Body body) {
     length = 0;
     put(target.head);
-    put(WEBHOOK_ID, Id.text(Id.MESSAGE, delivery.message().id()));
-    put(WEBHOOK_TIMESTAMP, Long.toString(delivery.startedAt().getEpochSecond()));
+    put(letterhead.head);
+    String id = Id.text(Id.MESSAGE, delivery.message().id());
+    String timestamp = Long.toString(delivery.startedAt().getEpochSecond());
+    put(WEBHOOK_ID, id);
+    put(WEBHOOK_TIMESTAMP, timestamp);
+    if (!letterhead.keys.isEmpty()) {
+      signatures(letterhead, delivery.startedAt(), id + '.' + timestamp + '.', body);
+    }
     if (traceparent != null && isSendable(traceparent)) {
       put(TRACEPARENT, traceparent);
     }
     put(CONTENT_LENGTH, Integer.toString(body.length()));
     put(END);
+  }
+
+  /** One for each secret that is valid, the newest's first. */
+  private void signatures(Letterhead letterhead, Instant at, String start, Body body) {
+    byte[] signedFirst = start.getBytes(US_ASCII);
+    boolean first = true;
+    for (Letterhead.Key key : letterhead.keys) {
+      if (key.isValidAt(at)) {
+        put(first ? FIRST_SIGNATURE : NEXT_SIGNATURE);
+        put(signer.sign(key.key, signedFirst, body));
+        first = false;
+      }
+    }
+    if (!first) {
+      put(END);
+    }
   }
 
   private void put(byte[] name, String value) {

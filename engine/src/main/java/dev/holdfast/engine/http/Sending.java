@@ -29,6 +29,8 @@ final class Sending {
   /** What shows it to people, when there is tracing. */
   final @Nullable Span span;
 
+  Letterhead letterhead = Letterhead.PLAIN;
+
   /** The neighbours in {@link Deadlines}. */
   @Nullable Sending older;
 

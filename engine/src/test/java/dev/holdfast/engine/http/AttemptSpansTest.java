@@ -6,8 +6,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.port.Delivery;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanKind;
@@ -20,6 +22,8 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -78,6 +82,7 @@ final class AttemptSpansTest {
                   .put("holdfast.attempt.outcome", "success")
                   .build()
                   .asMap());
+      assertThat(span.toString()).doesNotContain("hidden");
     }
   }
 
@@ -191,7 +196,14 @@ final class AttemptSpansTest {
             null,
             null,
             message.size());
-    return new Delivery(tried, event, first.subscription(), url, Senders.STARTED_AT);
+    Form form =
+        new Form(
+            Form.Format.HOLDFAST,
+            false,
+            "hidden",
+            new TreeMap<>(Map.of("x-token", "hidden")),
+            List.of(new Secret("whsec_hidden++", Senders.STARTED_AT, null)));
+    return new Delivery(tried, event, Senders.subscription(1, form), url, Senders.STARTED_AT);
   }
 
   /** Keeps what was exported. */

@@ -3,7 +3,10 @@ package dev.holdfast.engine.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Subscription;
@@ -128,8 +131,18 @@ final class Senders implements AutoCloseable {
     return new Delivery(
         Message.pending(42, event.id(), 1, 1, event.size()),
         event,
-        new Subscription(1, "default", 1, List.of(new TypePattern("*")), null, STARTED_AT),
+        subscription(1, Form.PLAIN),
         url,
+        STARTED_AT);
+  }
+
+  static Subscription subscription(long id, Form form) {
+    return new Subscription(
+        id,
+        "default",
+        1,
+        new Interest(List.of(new TypePattern("*")), null, Filters.NONE),
+        form,
         STARTED_AT);
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.server.cli.Verifier.Verdict;
 import java.time.LocalTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
@@ -11,6 +12,7 @@ import picocli.CommandLine.Help.Ansi;
  *
  * @param id its {@code webhook-id}, if it has one
  * @param times how often this id has arrived by now
+ * @param verdict what is known of its signature
  * @param status what it is answered with
  */
 record Arrival(
@@ -20,6 +22,7 @@ record Arrival(
     @Nullable String id,
     int times,
     Content content,
+    Verdict verdict,
     int status) {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss.SSS");
 
@@ -37,6 +40,13 @@ record Arrival(
       line.append("  ");
     }
     line.append(size(content.size())).append("  ");
+    switch (verdict) {
+      case UNKNOWN -> {}
+      case GOOD -> line.append(styled(ansi, Ansi.Style.fg_green, verdict.text())).append("  ");
+      case WRONG, OUTDATED ->
+          line.append(styled(ansi, Ansi.Style.fg_red, verdict.text())).append("  ");
+      case UNSIGNED -> line.append(styled(ansi, Ansi.Style.fg_yellow, verdict.text())).append("  ");
+    }
     line.append(
         styled(ansi, status < 300 ? Ansi.Style.fg_green : Ansi.Style.fg_red, "-> " + status));
     if (times > 1) {

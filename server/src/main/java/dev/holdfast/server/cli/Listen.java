@@ -10,7 +10,8 @@ import java.io.PrintWriter;
 import java.io.Reader;
 import java.nio.charset.Charset;
 import java.time.Duration;
-import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -22,13 +23,16 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code holdfast listen}. */
 @Command(
     name = "listen",
     description = {
-      "A receiver that prints what arrives, one line each, and answers as it is told.",
+      "A receiver that prints what arrives, one line each, and answers as it is told. Given a",
+      "subscription's secret, it says of each message whether it is signed with it.",
       "",
       "While it runs, type a status and Enter to answer with that from now on."
     },
@@ -38,11 +42,14 @@ import picocli.CommandLine.Spec;
       "  ./holdfast listen --status 503        watch retries; type 200 to let them through",
       "  ./holdfast listen --fail-first 2      refuse each message twice, then take it",
       "  ./holdfast listen --delay 6s          be too slow for the time-out of 5 s",
+      "  HOLDFAST_LISTEN_SECRET=whsec_… ./holdfast listen      verify signatures",
       "",
       "The server delivers to this machine only when it is allowed to:",
       "  ./holdfast serve --set egress.allow=127.0.0.0/8"
     })
 final class Listen implements Callable<Integer> {
+  static final String SECRET_VARIABLE = "HOLDFAST_LISTEN_SECRET";
+
   @Spec private @Nullable CommandSpec spec;
 
   @Option(
@@ -92,6 +99,23 @@ final class Listen implements Callable<Integer> {
       description = "Print the body too, indented if it is JSON, or as it came.")
   private @Nullable Body body;
 
+  @Option(
+      names = "--secret",
+      paramLabel = "SECRET",
+      converter = SecretText.class,
+      description = {
+        "Verify signatures with this secret, whsec_…. Can be given several times. Others on this",
+        "machine can see it here; so rather set " + SECRET_VARIABLE + ", several of them",
+        "separated by blanks."
+      })
+  private List<Verifier.Key> secrets = List.of();
+
+  private final Surroundings surroundings;
+
+  Listen(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
   /** How bodies are printed. */
   enum Body {
     pretty,
@@ -101,14 +125,22 @@ final class Listen implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+    Verifier verifier;
+    try {
+      verifier = verifier();
+    } catch (BadValue e) {
+      throw new ParameterException(
+          spec.commandLine(), "What stands in " + SECRET_VARIABLE + " " + e.what() + ".");
+    }
     StopSignal stop = StopSignal.install();
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     try {
       Receiver receiver =
           new Receiver(
               vertx,
-              InstantSource.system(),
+              surroundings.clock(),
               new Receiver.Manner(status, delay, failFirst),
+              verifier,
               arrival -> print(arrival, out));
       out.println("Listening on " + listen(receiver) + ", answering " + status + ".");
       out.println("Type a status and Enter to answer with that; Ctrl-C ends.");
@@ -126,6 +158,18 @@ final class Listen implements Callable<Integer> {
     } finally {
       vertx.close();
     }
+  }
+
+  /** Knows the secrets from the command line and those from the environment. */
+  Verifier verifier() throws BadValue {
+    List<Verifier.Key> keys = new ArrayList<>(secrets);
+    for (String text :
+        surroundings.environment().getOrDefault(SECRET_VARIABLE, "").split("\\s+", -1)) {
+      if (!text.isEmpty()) {
+        keys.add(Verifier.Key.read(text));
+      }
+    }
+    return new Verifier(keys);
   }
 
   private String listen(Receiver receiver) throws CannotStart {
@@ -193,6 +237,18 @@ final class Listen implements Callable<Integer> {
     @Override
     public Integer convert(String text) {
       return OptionText.read(KIND, text);
+    }
+  }
+
+  /** Whatever is wrong with a secret, it is not repeated. */
+  private static final class SecretText implements ITypeConverter<Verifier.Key> {
+    @Override
+    public Verifier.Key convert(String text) {
+      try {
+        return Verifier.Key.read(text.strip());
+      } catch (BadValue e) {
+        throw new TypeConversionException("it " + e.what());
+      }
     }
   }
 

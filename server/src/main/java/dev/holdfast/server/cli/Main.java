@@ -107,7 +107,7 @@ public final class Main implements Runnable {
         new ArrayList<>(
             List.of(
                 new Serve(clock),
-                new Listen(),
+                new Listen(surroundings),
                 new Send(),
                 new Messages(),
                 new Subscriptions(),

@@ -112,7 +112,7 @@ final class PrintSettings implements Runnable {
     out.println("  ./holdfast serve --config FILE      with a line retry.unit=10s in it");
     out.println();
     out.println("Environment variables that are no settings:");
-    Settings.OTHER_VARIABLES.forEach((name, what) -> out.printf("  %-18s  %s%n", name, what));
+    Settings.OTHER_VARIABLES.forEach((name, what) -> out.printf("  %-22s  %s%n", name, what));
   }
 
   private static String describe(Setting<?> setting) {

@@ -6,10 +6,12 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,7 @@ final class Receiver {
 
   private final Vertx vertx;
   private final InstantSource clock;
+  private final Verifier verifier;
   private final Consumer<Arrival> told;
   private final Map<String, Integer> seen =
       new LinkedHashMap<>() {
@@ -59,11 +62,18 @@ final class Receiver {
   private volatile Manner manner;
   private volatile Summary summary = new Summary(0, 0, 0);
 
-  Receiver(Vertx vertx, InstantSource clock, Manner manner, Consumer<Arrival> told) {
+  Receiver(
+      Vertx vertx, InstantSource clock, Manner manner, Verifier verifier, Consumer<Arrival> told) {
     this.vertx = vertx;
     this.clock = clock;
     this.manner = manner;
+    this.verifier = verifier;
     this.told = told;
+  }
+
+  /** A receiver that verifies nothing. */
+  Receiver(Vertx vertx, InstantSource clock, Manner manner, Consumer<Arrival> told) {
+    this(vertx, clock, manner, new Verifier(List.of()), told);
   }
 
   Future<HttpServer> listen(String host, int port) {
@@ -91,22 +101,24 @@ final class Receiver {
           int room = MOST_KEPT_BYTES - start.length();
           start.appendBuffer(chunk, 0, Math.min(room, chunk.length()));
         });
-    request.endHandler(end -> answer(request, Content.of(start.getBytes(), size[0])));
+    request.endHandler(end -> answer(request, start.getBytes(), size[0]));
   }
 
-  private void answer(HttpServerRequest request, Content content) {
+  private void answer(HttpServerRequest request, byte[] body, long size) {
     Manner how = manner;
+    Instant now = clock.instant();
     String id = request.getHeader("webhook-id");
     int times = count(id);
     int status = id != null && times <= how.failFirst() ? FAILURE : how.status();
     told.accept(
         new Arrival(
-            LocalTime.ofInstant(clock.instant(), ZoneId.systemDefault()),
+            LocalTime.ofInstant(now, ZoneId.systemDefault()),
             request.method().name(),
             request.uri(),
             id,
             times,
-            content,
+            Content.of(body, size),
+            verifier.verify(request.headers(), body, now),
             status));
     if (how.delay().isZero()) {
       end(request, status);

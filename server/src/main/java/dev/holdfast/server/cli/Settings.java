@@ -279,6 +279,8 @@ final class Settings {
               Map.of(
                   "HOLDFAST_JAVA_OPTS",
                   "options for the Java virtual machine, such as -Xmx2g",
+                  Listen.SECRET_VARIABLE,
+                  "secrets that listen verifies signatures with, separated by blanks",
                   ClientOptions.SERVER_VARIABLE,
                   "the server that send, messages and other commands ask",
                   ClientOptions.KEY_VARIABLE,

@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.server.cli.Verifier.Verdict;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalTime;
 import org.junit.jupiter.api.Test;
@@ -76,15 +77,18 @@ class ContentTest {
   void nothing_from_outside_can_rewrite_the_terminal() {
     Content content = of("{\"type\":\"\\u001b[2J\",\"subject\":\"\\u202e\"}\u001b");
     Arrival arrival =
-        new Arrival(LocalTime.NOON, "POST", "/\u001b[1m", "\u009b2J", 1, content, 200);
+        new Arrival(
+            LocalTime.NOON, "POST", "/\u001b[1m", "\u009b2J", 1, content, Verdict.UNKNOWN, 200);
     assertThat(arrival.line(Ansi.OFF) + content.shown(true) + content.shown(false))
         .doesNotContain("\u001b", "\u009b", "\u202e");
   }
 
   @Test
   void colours_are_for_terminals_only() {
-    Arrival arrival = new Arrival(LocalTime.NOON, "POST", "/", "msg_1", 2, of("{}"), 503);
-    assertThat(arrival.line(Ansi.ON)).contains("\u001b[31m-> 503", "\u001b[33m  again");
+    Arrival arrival =
+        new Arrival(LocalTime.NOON, "POST", "/", "msg_1", 2, of("{}"), Verdict.WRONG, 503);
+    assertThat(arrival.line(Ansi.ON))
+        .contains("\u001b[31m-> 503", "\u001b[31msignature WRONG", "\u001b[33m  again");
     assertThat(arrival.line(Ansi.OFF)).doesNotContain("\u001b");
   }
 

@@ -223,6 +223,7 @@ class SettingsTest {
     environment.put("HOLDFAST_JAVA_OPTS", "-Xmx1g");
     environment.put("HOLDFAST_SERVER", "http://127.0.0.1:8080");
     environment.put("HOLDFAST_KEY", "hf_x");
+    environment.put("HOLDFAST_LISTEN_SECRET", "whsec_AAAA");
     assertThat(set().get(Settings.RETRY_MAX)).isEqualTo(11);
   }
 

@@ -1,0 +1,123 @@
+package dev.holdfast.engine.http;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Secret;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * A subscription's form with all that is the same for every attempt in it.
+ *
+ * <p>What stands in a form has been checked when it came in. It is checked again here, since a line
+ * break in it would be a header, or a request, that nobody asked for. No exception tells what was
+ * wrong with what: its text goes into the log.
+ */
+final class Letterhead {
+
+  /** Without a secret, a token or a header. */
+  static final Letterhead PLAIN = new Letterhead(Form.PLAIN);
+
+  /** What comes before the Base64 in a secret's text. */
+  private static final String SECRET_START = "whsec_";
+
+  private static final String AUTHORIZATION = "Authorization";
+
+  /** The headers that never change, each with its line end. */
+  final byte[] head;
+
+  /** What attempts are signed with, the newest first. */
+  final List<Key> keys;
+
+  /** The form that this was made of, or another that is equal to it. */
+  private Form form;
+
+  Letterhead(Form form) {
+    this.form = form;
+    this.head = head(form);
+    this.keys = form.secrets().stream().map(Key::new).toList();
+  }
+
+  /** A secret made ready. */
+  static final class Key {
+    final SecretKey key;
+    private final Secret secret;
+
+    private Key(Secret secret) {
+      this.key = key(secret.text());
+      this.secret = secret;
+    }
+
+    boolean isValidAt(Instant moment) {
+      return secret.isValidAt(moment);
+    }
+  }
+
+  static boolean isPlain(Form form) {
+    return form.secrets().isEmpty() && form.authToken() == null && form.headers().isEmpty();
+  }
+
+  /**
+   * Whether it is that form's. Records that are one and the same are equal at once, while to
+   * compare two takes as long as they are. So the other is kept: it is the one to be asked for.
+   */
+  boolean isOf(Form other) {
+    if (!form.equals(other)) {
+      return false;
+    }
+    form = other;
+    return true;
+  }
+
+  private static byte[] head(Form form) {
+    StringBuilder lines = new StringBuilder();
+    if (form.authToken() != null) {
+      add(AUTHORIZATION, "Bearer " + form.authToken(), lines);
+    }
+    form.headers()
+        .forEach(
+            (name, value) -> {
+              if (form.authToken() == null || !name.equalsIgnoreCase(AUTHORIZATION)) {
+                add(name, value, lines);
+              }
+            });
+    return lines.toString().getBytes(US_ASCII);
+  }
+
+  private static void add(String name, String value, StringBuilder lines) {
+    if (name.isEmpty() || !name.chars().allMatch(Letterhead::isOfToken)) {
+      throw new IllegalArgumentException("a header's name must be a token");
+    }
+    if (!value.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+      throw new IllegalArgumentException("a header value must be printable ASCII");
+    }
+    lines.append(name).append(": ").append(value).append("\r\n");
+  }
+
+  /** Whether it may stand in a token of RFC 9110. */
+  private static boolean isOfToken(int c) {
+    return (c >= 'a' && c <= 'z')
+        || (c >= 'A' && c <= 'Z')
+        || (c >= '0' && c <= '9')
+        || "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
+  }
+
+  private static SecretKey key(String text) {
+    byte[] key = new byte[0];
+    try {
+      if (text.startsWith(SECRET_START)) {
+        key = Base64.getDecoder().decode(text.substring(SECRET_START.length()));
+      }
+    } catch (IllegalArgumentException e) {
+      // It names a character of the secret.
+    }
+    if (key.length == 0) {
+      throw new IllegalArgumentException("a secret must be whsec_ and a key in Base64");
+    }
+    return new SecretKeySpec(key, Signer.ALGORITHM);
+  }
+}
