@@ -30,6 +30,8 @@ public record Form(
   public static final Form PLAIN =
       new Form(Format.HOLDFAST, false, null, Collections.emptyNavigableMap(), List.of());
 
+  private static final String AUTHORIZATION = "authorization";
+
   /** How long messages go on being signed with old secrets, unless somebody asks otherwise. */
   public static final Duration OLD_SECRETS_VALID = Duration.ofHours(24);
 
@@ -50,9 +52,20 @@ public record Form(
     }
   }
 
+  /** Whether both its token and one of its headers would be the attempts' authorization. */
+  public boolean authorizesTwice() {
+    return authToken != null && headers.containsKey(AUTHORIZATION);
+  }
+
   /** Those that an attempt at that moment is signed with. */
   public List<Secret> secretsAt(Instant moment) {
     return secrets.stream().filter(secret -> secret.isValidAt(moment)).toList();
+  }
+
+  /** Whether an attempt at that moment is signed with this secret. */
+  public boolean hasSecret(String text, Instant moment) {
+    return secrets.stream()
+        .anyMatch(secret -> secret.text().equals(text) && secret.isValidAt(moment));
   }
 
   /** Never the token, the secrets or the headers' values: what is printed can be read by others. */

@@ -49,6 +49,9 @@ public record Limits(
     int spreading,
     Duration retryStoreAfter) {
 
+  /** Headers of its own that one subscription's messages are sent with. */
+  public static final int HEADERS = 20;
+
   /** Secrets of one subscription that are valid at once. */
   public static final int VALID_SECRETS = 10;
 

@@ -17,9 +17,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +47,7 @@ final class Replays {
   private final Deque<Long> turns = new ArrayDeque<>();
 
   /** Those that wait until all that they are of is on disk. */
-  private final List<Replay> settling = new ArrayList<>();
+  private final Set<Long> settling = new LinkedHashSet<>();
 
   /** How many messages were counted, and how far, of those that are being counted. */
   private final Map<Long, Replay> counting = new HashMap<>();
@@ -115,32 +117,47 @@ final class Replays {
 
   /** Goes on after a restart. */
   void resume(Replay replay) {
-    if (!replay.selection().isHistory()) {
-      running.put(replay.id(), replay);
-      turns.add(replay.id());
-      return;
-    }
     // If it was not yet written where the subscription's own events begin, the store leaves out
     // those that it has.
     Replay bounded = replay.below() == null ? replay.bounded(ids.last() + 1) : replay;
     running.put(bounded.id(), bounded);
-    settling.add(bounded);
+    turns.add(bounded.id());
   }
 
   /** Whether all that a replay may be of is where the store's reads find it. */
   private boolean isSettled(Replay replay) {
+    if (!replay.selection().isHistory()) {
+      return true;
+    }
     long last = Objects.requireNonNull(replay.below()) - 1;
     return loads.isAllLanded(last) && !spread.isPlannedUpTo(last);
   }
 
+  /** Gives those their turn that have waited for what is on disk now. */
   private void takeSettled() {
-    for (Iterator<Replay> left = settling.iterator(); left.hasNext(); ) {
-      Replay replay = left.next();
-      if (isSettled(replay)) {
+    for (Iterator<Long> left = settling.iterator(); left.hasNext(); ) {
+      Replay replay = running.get(left.next());
+      if (replay == null) {
+        left.remove();
+      } else if (isSettled(replay)) {
         left.remove();
         turns.add(replay.id());
       }
     }
+  }
+
+  /** The next that can go on. */
+  private @Nullable Replay next() {
+    while (!turns.isEmpty()) {
+      Replay replay = running.get(turns.remove());
+      if (replay != null && isSettled(replay)) {
+        return replay;
+      }
+      if (replay != null) {
+        settling.add(replay.id());
+      }
+    }
+    return null;
   }
 
   void run(Turn turn) {
@@ -149,10 +166,7 @@ final class Replays {
       return;
     }
     retryAt = Instant.EPOCH;
-    Replay replay = null;
-    while (replay == null && !turns.isEmpty()) {
-      replay = running.get(turns.remove());
-    }
+    Replay replay = next();
     if (replay == null) {
       return;
     }

@@ -1,6 +1,8 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.RateLimit;
@@ -146,8 +148,24 @@ final class Subscriptions {
           "base64Encoding",
           "Only the format \"workfront\" can be in Base64. Change the format too.");
     }
-    if (patch.form().secret() != null
-        && before.form().secretsAt(turn.now()).size() >= Limits.VALID_SECRETS) {
+    Form after = patch.form().applyTo(before.form(), turn.now());
+    if (after.authorizesTwice()) {
+      return new Answer.Unfit(
+          patch.form().authToken() == null ? "headers" : "authToken",
+          "There cannot be both a token and a header Authorization. Remove one of them.");
+    }
+    if (after.headers().size() > Limits.HEADERS) {
+      return new Answer.Unfit(
+          "headers",
+          "There can be %d headers, and these would be %d. Remove some of them."
+              .formatted(Limits.HEADERS, after.headers().size()));
+    }
+    NewSecret secret = patch.form().secret();
+    if (secret != null && before.form().hasSecret(secret.text(), turn.now())) {
+      return new Answer.Unfit(
+          "secret", "The subscription has this secret already. Give another, or leave it out.");
+    }
+    if (after.secretsAt(turn.now()).size() > Limits.VALID_SECRETS) {
       return new Answer.TooManySecrets(Limits.VALID_SECRETS);
     }
     return patch

@@ -2,10 +2,15 @@ package dev.holdfast.core.path;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.NewHeaders;
+import dev.holdfast.core.model.Form.NewSecret;
+import dev.holdfast.core.model.Form.NewToken;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.Operation;
@@ -14,6 +19,12 @@ import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.StoreException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What happens to the messages of a subscription that is changed, paused or resumed. */
@@ -221,5 +232,62 @@ class SubscriptionChangesTest {
     assertThat(crank.store.open).isEmpty();
     assertThat(crank.store.ended).isEmpty();
     assertThat(crank.store.finished.values()).contains("unsubscribed");
+  }
+
+  // ---- what does not go together
+
+  private static Patch form(
+      @Nullable NewToken token, @Nullable NewHeaders headers, @Nullable NewSecret secret) {
+    return Patch.of(new Form.Change(null, null, token, headers, secret));
+  }
+
+  private static NewHeaders set(String... names) {
+    return new NewHeaders(
+        false, Stream.of(names).collect(Collectors.toMap(name -> name, _ -> "v")), Set.of());
+  }
+
+  private void assertUnfit(Subscription subscription, Patch patch, String field) {
+    Subscription before = now(subscription);
+    assertThat(patch(subscription, patch))
+        .isInstanceOfSatisfying(
+            Answer.Unfit.class, unfit -> assertThat(unfit.field()).isEqualTo(field));
+    assertThat(now(subscription)).isEqualTo(before);
+  }
+
+  @Test
+  void a_token_and_a_header_that_authorizes_too_are_never_there_together() {
+    Subscription subscription = crank.subscribe(OLD, "order");
+    patch(subscription, form(new NewToken("t"), null, null));
+    assertUnfit(subscription, form(null, set("AUTHORIZATION"), null), "headers");
+    patch(subscription, form(new NewToken(null), set("Authorization"), null));
+    assertThat(now(subscription).form().headers()).containsOnlyKeys("Authorization");
+    assertUnfit(subscription, form(new NewToken("t"), null, null), "authToken");
+    NewHeaders without = new NewHeaders(false, Map.of(), Set.of("authorization"));
+    patch(subscription, form(new NewToken("t"), without, null));
+    assertThat(now(subscription).form().authToken()).isEqualTo("t");
+  }
+
+  @Test
+  void a_subscription_has_at_most_20_headers_however_many_are_added_at_once() {
+    Subscription subscription = crank.subscribe(OLD, "order");
+    String[] names = IntStream.range(0, 20).mapToObj(i -> "h" + i).toArray(String[]::new);
+    patch(subscription, form(null, set(names), null));
+    assertThat(now(subscription).form().headers()).hasSize(20);
+    assertUnfit(subscription, form(null, set("one-more"), null), "headers");
+    patch(subscription, form(null, set("H1"), null));
+    assertThat(now(subscription).form().headers()).hasSize(20).containsKey("H1");
+  }
+
+  @Test
+  void ten_secrets_can_be_valid_at_once_and_none_of_them_twice() {
+    Subscription subscription = crank.subscribe(OLD, "order");
+    for (int i = 0; i < 10; i++) {
+      patch(subscription, form(null, null, new NewSecret("s" + i, Duration.ofDays(1))));
+    }
+    assertUnfit(subscription, form(null, null, new NewSecret("s3", Duration.ZERO)), "secret");
+    assertThat(patch(subscription, form(null, null, new NewSecret("s10", Duration.ofDays(1)))))
+        .isEqualTo(new Answer.TooManySecrets(10));
+    patch(subscription, form(null, null, new NewSecret("s10", Duration.ZERO)));
+    assertThat(now(subscription).form().secrets()).extracting(Secret::text).containsExactly("s10");
   }
 }

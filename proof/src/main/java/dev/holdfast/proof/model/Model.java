@@ -119,6 +119,7 @@ public final class Model {
     public long steps;
     public long replayed;
     public long announced;
+    public long newcomers;
 
     /** Adds those of another life. */
     public void add(Counts other) {
@@ -143,6 +144,7 @@ public final class Model {
       steps += other.steps;
       replayed += other.replayed;
       announced += other.announced;
+      newcomers += other.newcomers;
     }
   }
 
@@ -252,6 +254,7 @@ public final class Model {
 
   public void unsubscribing(long subscription, Instant now) {
     leaving.add(subscription);
+    replays.newcomers.leaving(subscription);
     subscriptionsChangedAt = now;
   }
 
@@ -572,7 +575,8 @@ public final class Model {
                 leaving.contains(unsubscribe.subscription().id()),
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
-        case Write.Subscribe _, Write.Forget _, Write.Configure _ -> {}
+        case Write.Subscribe subscribe -> Newcomers.checkCame(subscribe);
+        case Write.Forget _, Write.Configure _ -> {}
         case Write.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
         case Write.Move move -> checkMoved(move.message(), now);
         case Write.Spread spread -> checkMade(spread, now);
@@ -883,6 +887,10 @@ public final class Model {
         case Write.Subscribe subscribe -> {
           store(subscribe.newEndpoint());
           storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+          if (subscribe.history() != null) {
+            counts.newcomers++;
+            replays.came(subscribe.subscription(), subscribe.history());
+          }
         }
         case Write.Unsubscribe unsubscribe -> {
           storedSubscriptions.remove(unsubscribe.subscription().id());
@@ -906,6 +914,7 @@ public final class Model {
         case Write.Update update -> {
           store(update.newEndpoint());
           storedSubscriptions.put(update.subscription().id(), update.subscription());
+          replays.newcomers.changed(update.subscription());
         }
         case Write.Move move -> move(message(move.message().id()), move.message(), now);
         case Write.Spread spread -> {
@@ -958,6 +967,9 @@ public final class Model {
   private void keep(Write.AcceptedEvent accepted, Instant now) {
     Long before = events.put(accepted.event().id(), number(accepted.event()));
     unless(before == null, "ids are given once", accepted.event());
+    if (replays.remembers) {
+      replays.newcomers.accepted(accepted);
+    }
     accepted.messages().forEach(made -> keep(made, false, now));
     if (Operational.TYPES.contains(accepted.event().type())) {
       accepted.messages().forEach(made -> message(made.id()).isOperational = true);
@@ -1028,6 +1040,7 @@ public final class Model {
           subscriptions.put(made.id(), made);
           histories.put(made.id(), new SubscriptionModel(made, now));
           subscriptionsChangedAt = now;
+          replays.goesOn(now);
         }
         case Write.Update update -> {
           subscriptions.put(update.subscription().id(), update.subscription());
@@ -1237,6 +1250,7 @@ public final class Model {
     unless(ended.isEmpty(), "an ended subscription is forgotten in the end", ended.keySet());
     unless(steps.isEmpty(), "all messages of an accepted event are made", steps);
     unless(replays.areAtTheirEnd(), "every replay comes to its end", replays);
+    replays.newcomers.checkComplete();
     for (Subscription subscription : storedSubscriptions.values()) {
       unless(
           subscription.unsettled().isEmpty(),

@@ -8,6 +8,7 @@ import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Replay.State;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +31,8 @@ final class ReplaysModel {
   private final List<Selection> asked = new ArrayList<>();
   private final Set<Long> cancelling = new HashSet<>();
   private Instant gotOnAt = Instant.MIN;
+
+  final Newcomers newcomers = new Newcomers();
 
   /** Whether anything is ever replayed, so that what is finished is remembered. */
   boolean remembers;
@@ -72,6 +75,10 @@ final class ReplaysModel {
      */
     void check(Write.Progress write, LongPredicate isThere, Instant now) {
       Replay after = write.replay();
+      if (after.selection().isHistory()) {
+        checkHistory(write, isThere, now);
+        return;
+      }
       if (write.before() == null) {
         unless(
             asked.contains(after.selection())
@@ -105,6 +112,21 @@ final class ReplaysModel {
       } else {
         checkStep(write, known, before, isThere, now);
       }
+      soFar.put(after.id(), after);
+    }
+
+    private void checkHistory(Write.Progress write, LongPredicate isThere, Instant now) {
+      Replay after = write.replay();
+      Known known = replays.get(after.id());
+      if (known == null) {
+        throw new Violation("only a stored history goes on", write.toString());
+      }
+      boolean isPresent = isThere.test(Objects.requireNonNull(after.selection().subscription()));
+      unless(
+          after.state() != State.CANCELLED || cancelling.contains(after.id()) || !isPresent,
+          "a history ends when somebody asks for it, or with its subscription",
+          write);
+      newcomers.check(write, soFar.getOrDefault(after.id(), known.replay()), isPresent, now);
       soFar.put(after.id(), after);
     }
 
@@ -166,6 +188,11 @@ final class ReplaysModel {
   void store(Write.Progress write) {
     Replay replay = write.replay();
     Known known = replays.get(replay.id());
+    if (replay.selection().isHistory()) {
+      newcomers.store(write);
+      replays.put(replay.id(), new Known(replay, new TreeMap<>()));
+      return;
+    }
     if (write.before() == null) {
       asked.remove(replay.selection());
       known = new Known(replay, fitting(replay));
@@ -174,6 +201,12 @@ final class ReplaysModel {
     for (Write.Remade made : write.made()) {
       replayed.add(made.original());
     }
+  }
+
+  /** A subscription is on disk that wants what was before it. */
+  void came(Subscription subscription, Replay history) {
+    replays.put(history.id(), new Known(history, new TreeMap<>()));
+    newcomers.came(subscription, history);
   }
 
   private NavigableMap<Long, Finished> fitting(Replay replay) {

@@ -18,6 +18,9 @@ sealed interface Action {
   record Subscribe(Instant at, int endpoint, String type, @Nullable String subject)
       implements Action {}
 
+  /** A subscription comes that wants what was accepted in the last while too. */
+  record SubscribeSince(Instant at, int endpoint, String type, Duration back) implements Action {}
+
   record Unsubscribe(Instant at, int which) implements Action {}
 
   /** A subscription gets another URL. */

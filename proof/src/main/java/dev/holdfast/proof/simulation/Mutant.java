@@ -15,7 +15,7 @@ import java.util.List;
  * @param original the lines that are replaced; they are in the file once
  * @param broken the lines that replace them
  * @param real whether the engine once had this bug, until the simulation found it
- * @param changing whether it is looked for in worlds in which subscriptions change
+ * @param worlds the first seed of the worlds in which it is looked for
  */
 record Mutant(
     String name,
@@ -24,10 +24,11 @@ record Mutant(
     String original,
     String broken,
     boolean real,
-    boolean changing) {
+    long worlds) {
 
   private static final String REAL = "*";
   private static final String CHANGING = "+";
+  private static final String NEWCOMERS = "~";
 
   static List<Mutant> all() {
     try (InputStream in = Mutant.class.getResourceAsStream("mutants.txt")) {
@@ -59,7 +60,14 @@ record Mutant(
         marked(lines, "-"),
         marked(lines, "+"),
         words.contains(REAL),
-        words.contains(CHANGING));
+        worlds(words));
+  }
+
+  private static long worlds(List<String> words) {
+    if (words.contains(NEWCOMERS)) {
+      return WorldMaker.NEWCOMERS_FROM;
+    }
+    return words.contains(CHANGING) ? WorldMaker.CHANGING : 0;
   }
 
   private static String marked(List<String> lines, String mark) {

@@ -81,7 +81,7 @@ final class MutantSuite {
 
   private Finding find(Mutant mutant) throws InterruptedException {
     LongFunction<String> world = MutantLoader.load(mutant);
-    long first = from + (mutant.changing() ? WorldMaker.CHANGING : 0);
+    long first = from + mutant.worlds();
     for (long seed = first; seed < first + seeds; seed++) {
       String rule = run(world, seed);
       if (!rule.isEmpty()) {

@@ -59,7 +59,7 @@ public final class Simulate implements Callable<Integer> {
       paramLabel = "SEED",
       description =
           "the first seed; the others follow it; from 1099511627776 on subscriptions change in the"
-              + " worlds (default: half of each kind, new ones each time; with --mutants 0)")
+              + " worlds (default: a third of each kind, new ones each time; with --mutants 0)")
   private @Nullable Long from;
 
   @Option(
@@ -133,18 +133,20 @@ public final class Simulate implements Callable<Integer> {
   private int search() throws InterruptedException {
     long first = from != null ? from : ThreadLocalRandom.current().nextLong(MOST_NEW_SEED);
     long worlds = seeds == null ? WORLDS : seeds;
-    // Whoever does not say where to begin gets worlds of both kinds.
-    long changing = from != null ? 0 : worlds / 2;
+    // Whoever does not say where to begin gets worlds of each kind.
+    long ofEachKind = from != null ? 0 : worlds / 3;
     ProgressBar bar = new ProgressBar(worlds);
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
-    run(campaign, first, worlds - changing, bar::show);
-    if (changing > 0) {
+    long plain = worlds - 2 * ofEachKind;
+    run(campaign, first, plain, bar::show);
+    if (ofEachKind > 0) {
+      run(campaign, WorldMaker.CHANGING + first, ofEachKind, done -> bar.show(plain + done));
       run(
           campaign,
-          WorldMaker.CHANGING + first,
-          changing,
-          done -> bar.show(worlds - changing + done));
+          WorldMaker.NEWCOMERS_FROM + first,
+          ofEachKind,
+          done -> bar.show(plain + ofEachKind + done));
     }
     Duration took = Duration.ofNanos(System.nanoTime() - started);
     bar.end();

@@ -59,6 +59,10 @@ final class SimulatedStore implements Store {
   private final Map<Long, Replay> replays = new TreeMap<>();
   private final TreeMap<Long, Finished> finished = new TreeMap<>();
   private final Set<Long> replayed = new HashSet<>();
+
+  /** Which subscriptions have a message of an event. */
+  private final Map<Long, Set<Long>> given = new HashMap<>();
+
   private long highestId;
 
   /** Whether what is finished is kept, to be replayed. */
@@ -188,7 +192,7 @@ final class SimulatedStore implements Store {
       callerIds.put(event.callerId(), new Known(event, receipt));
     }
     highestId = Math.max(highestId, event.id());
-    if (accepted.total() > 0) {
+    if (accepted.total() > 0 || remembers) {
       events.put(event.id(), new Kept(event, accepted.total()));
     }
     for (Message message : accepted.messages()) {
@@ -235,6 +239,9 @@ final class SimulatedStore implements Store {
   }
 
   private void add(Message message) {
+    if (remembers) {
+      given.computeIfAbsent(message.event(), _ -> new HashSet<>()).add(message.subscription());
+    }
     open.put(message.id(), message);
     bySubscription
         .computeIfAbsent(message.subscription(), _ -> new TreeMap<>())
@@ -433,14 +440,7 @@ final class SimulatedStore implements Store {
 
   /** Whether a subscription was there already when the event was accepted. */
   private boolean hasMessage(Event event, long subscription) {
-    return open.values().stream()
-            .anyMatch(
-                message -> message.event() == event.id() && message.subscription() == subscription)
-        || finished.values().stream()
-            .anyMatch(
-                done ->
-                    done.message().event() == event.id()
-                        && done.message().subscription() == subscription);
+    return given.getOrDefault(event.id(), Set.of()).contains(subscription);
   }
 
   private void subscribe(Write.Subscribe subscribe) {

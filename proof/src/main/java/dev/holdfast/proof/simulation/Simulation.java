@@ -2,7 +2,10 @@ package dev.holdfast.proof.simulation;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
@@ -145,11 +148,16 @@ final class Simulation {
             world.limits().sendingBytes());
     this.model =
         new Model(world.contract(), obstacles, prompt(world.limits()), world.limits().sweep());
-    if (world.script().stream().anyMatch(Action.Replay.class::isInstance)) {
+    if (world.script().stream().anyMatch(Simulation::isOfThePast)) {
       store.remembers = true;
       model.remembersFinished();
     }
     this.disk = new Disk(world);
+  }
+
+  /** Whether what is over matters, since somebody wants to have it again. */
+  private static boolean isOfThePast(Action action) {
+    return action instanceof Action.Replay || action instanceof Action.SubscribeSince;
   }
 
   /** With little room the engine has to read in small steps, one after the other. */
@@ -624,6 +632,7 @@ final class Simulation {
                   List.of(new TypePattern(subscribe.type())),
                   subscribe.subject()),
               _ -> {});
+      case Action.SubscribeSince newcomer -> subscribe(newcomer);
       case Action.Unsubscribe unsubscribe -> {
         Subscription which = store.subscriptionAt(unsubscribe.which());
         if (which != null) {
@@ -683,6 +692,16 @@ final class Simulation {
       }
       case Action.FailReads fail -> disk.failReads(passed.plus(fail.time()), fail.oneIn());
     }
+  }
+
+  private void subscribe(Action.SubscribeSince newcomer) {
+    Interest interest = new Interest(List.of(new TypePattern(newcomer.type())), null, Filters.NONE);
+    ask(
+        new Request.Subscribe(
+            TENANT,
+            new Request.Wish(url(newcomer.endpoint()), interest, Form.PLAIN, null),
+            now.minus(newcomer.back())),
+        _ -> {});
   }
 
   private void change(int which, Patch patch) {

@@ -43,7 +43,7 @@ final class Totals {
         dropped     %,d exhausted, %,d expired, %,d unsubscribed; lost %s
         endpoints   %,d changes of state, %,d attempts in recovery, %,d announced
         changes     %,d of subscriptions, %,d messages moved or released, %,d held back
-        later       %,d steps of events that many want, %,d messages replayed""",
+        later       %,d steps of events that many want, %,d messages replayed, %,d newcomers""",
         worlds,
         seconds,
         failed,
@@ -72,6 +72,7 @@ final class Totals {
         counts.moves,
         counts.pauses,
         counts.steps,
-        counts.replayed);
+        counts.replayed,
+        counts.newcomers);
   }
 }

@@ -82,9 +82,33 @@ final class WorldMaker {
   /** The first seed of worlds in which people have limited the rate of endpoints. */
   static final long LIMITED_FROM = 1_000_000_000_000_000L;
 
+  /** The first seed of worlds in which subscriptions come that want what was before them. */
+  static final long NEWCOMERS_FROM = 2_000_000_000_000_000L;
+
   static World make(long seed) {
     World world = new WorldMaker(seed).make();
+    if (seed >= NEWCOMERS_FROM) {
+      return withNewcomers(world);
+    }
     return seed >= LIMITED_FROM ? limited(world) : world;
+  }
+
+  /** Some come together with something else that happens, so that they meet it halfway. */
+  private static World withNewcomers(World world) {
+    SplittableRandom newcomers = new SplittableRandom(world.seed() * 31);
+    List<Action> script = new ArrayList<>(world.script());
+    int count = newcomers.nextInt(1, 8);
+    for (int i = 0; i < count; i++) {
+      Action beside = world.script().get(newcomers.nextInt(world.script().size()));
+      script.add(
+          new Action.SubscribeSince(
+              beside.at().plusNanos(1_000L * newcomers.nextInt(20_000)),
+              newcomers.nextInt(6),
+              newcomers.nextInt(3) == 0 ? "*" : "t" + newcomers.nextInt(2),
+              Duration.ofSeconds(newcomers.nextInt(1, newcomers.nextBoolean() ? 100 : 500_000))));
+    }
+    script.sort(Comparator.comparing(Action::at));
+    return world.with(script);
   }
 
   /** Limits endpoints of a world before anything is sent to them; its other numbers stay. */
@@ -111,7 +135,7 @@ final class WorldMaker {
     for (int i = 0; i < actions; i++) {
       script.add(action(moment(random)));
     }
-    boolean changing = seed >= CHANGING && seed < LIMITED_FROM;
+    boolean changing = (seed >= CHANGING && seed < LIMITED_FROM) || seed >= NEWCOMERS_FROM;
     if (changing) {
       addChanges();
       limits = inSteps(limits);

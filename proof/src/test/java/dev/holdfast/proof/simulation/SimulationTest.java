@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SimulationTest {
   private static final int LIMITED_SEEDS = 60;
+  private static final int NEWCOMER_SEEDS = 50;
   private static final int FIXED_SEEDS = 300;
   private static final int FRESH_SEEDS = 300;
   private static final int FIXED_CHANGING_SEEDS = 100;
@@ -53,6 +54,15 @@ class SimulationTest {
     assertThat(counts.steps).isPositive();
     assertThat(counts.replayed).isPositive();
     assertThat(counts.announced).isPositive();
+  }
+
+  @Test
+  void worlds_with_newcomers_who_want_what_was_before_keep_the_contract() throws Exception {
+    assertThat(run(WorldMaker.NEWCOMERS_FROM, NEWCOMER_SEEDS).totals().counts().newcomers)
+        .isPositive();
+    run(
+        WorldMaker.NEWCOMERS_FROM + ThreadLocalRandom.current().nextLong(MOST_NEW_SEED),
+        NEWCOMER_SEEDS);
   }
 
   @Test
@@ -109,7 +119,8 @@ class SimulationTest {
         1099511630149L,
         1099511635495L,
         1099511700247L,
-        1099511700410L
+        1099511700410L,
+        2000000000001186L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.path.Limits;
 import java.time.Duration;
 
 /**
@@ -31,6 +32,21 @@ public record ApiLimits(
   static final int EVENT_OVERHEAD_BYTES = 64 << 10;
 
   static final int SUBSCRIPTION_BYTES = 64 << 10;
+
+  /** Of one import. */
+  static final int IMPORT_SUBSCRIPTIONS = 10_000;
+
+  static final int IMPORT_BYTES = 16 << 20;
+
+  /**
+   * Of one subscription in an import: more than of a single one, since what was made by several
+   * requests comes back in one piece.
+   */
+  static final int IMPORTED_BYTES = 256 << 10;
+
+  /** Stored events that a preview looks at. */
+  static final int PREVIEW_EVENTS = 100;
+
   static final int REPLAY_BYTES = 16 << 10;
 
   static final int KEY_REQUEST_BYTES = 4 << 10;
@@ -58,6 +74,10 @@ public record ApiLimits(
   static final int ID_CHARS = 256;
   static final int URL_CHARS = 2_048;
   static final int SUBSCRIPTION_TYPES = 100;
+  static final int AUTH_TOKEN_CHARS = 255;
+  static final int HEADERS = Limits.HEADERS;
+  static final int HEADER_NAME_CHARS = 100;
+  static final int HEADER_VALUE_CHARS = 1_000;
   static final int TENANT_CHARS = 64;
   static final int KEY_CHARS = 512;
   static final int CURSOR_CHARS = 64;
@@ -108,5 +128,9 @@ public record ApiLimits(
 
   int eventRequestBytes() {
     return messageBytes + EVENT_OVERHEAD_BYTES;
+  }
+
+  int previewRequestBytes() {
+    return SUBSCRIPTION_BYTES + eventRequestBytes();
   }
 }

@@ -12,6 +12,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -55,6 +56,7 @@ public final class ApiServer {
       RetrySchedule schedule,
       EndpointUrls urls,
       Keyring keyring,
+      InstantSource clock,
       PrometheusMeterRegistry metrics,
       @Nullable Tracer tracer) {}
 
@@ -108,7 +110,10 @@ public final class ApiServer {
     Metrics metrics = new Metrics(options.metrics(), connections, () -> !stopping.get());
     List<Route> routes = new ArrayList<>();
     routes.addAll(new EventsApi(engine, limits, options.schedule(), options.tracer()).routes());
-    routes.addAll(new SubscriptionsApi(engine, options.urls()).routes());
+    SubscriptionReader subscriptions = new SubscriptionReader(options.urls(), options.clock());
+    routes.addAll(new SubscriptionsApi(engine, subscriptions, options.clock()).routes());
+    routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
+    routes.addAll(new ImportApi(engine, subscriptions).routes());
     routes.addAll(new EndpointsApi(engine).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());

@@ -88,7 +88,8 @@ final class EventReader {
         "A batch has 1 to " + ApiLimits.BATCH_EVENTS + " events, not " + found + ".");
   }
 
-  private NewEvent event(JsonParser parser, byte[] body, @Nullable String traceparent) {
+  /** Reads the event whose start is the current token, out of this body. */
+  NewEvent event(JsonParser parser, byte[] body, @Nullable String traceparent) {
     String type = null;
     String subject = null;
     Instant occurredAt = null;

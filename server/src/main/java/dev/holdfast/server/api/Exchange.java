@@ -344,6 +344,10 @@ final class Exchange {
             whenNotFound.run();
           } else if (answer instanceof Answer.Refused refused) {
             refuse(Problem.of(refused));
+          } else if (answer instanceof Answer.Unfit(String field, String reason)) {
+            refuse(Problem.of(Kind.INVALID_FIELD, field, reason));
+          } else if (answer instanceof Answer.TooManySecrets(int most)) {
+            refuse(Problem.tooManySecrets(most));
           } else {
             unexpected(answer);
           }

@@ -114,7 +114,7 @@ final class Intake {
     if (route.body() == Route.Body.NONE) {
       throw Refusal.of(Kind.UNEXPECTED_BODY, "Send this request without a body.");
     }
-    if (route.body() == Route.Body.JSON
+    if (route.body() != Route.Body.EMPTY
         && !isJson(request.headers().get(HttpHeaders.CONTENT_TYPE), typesOf(request.method()))) {
       throw Refusal.of(
           Kind.UNSUPPORTED_MEDIA_TYPE,

@@ -127,6 +127,16 @@ final class JsonBody {
     };
   }
 
+  /** The boolean that comes next; absent when it is null. */
+  static @Nullable Boolean optionalFlag(JsonParser parser, String field) {
+    return switch (parser.nextToken()) {
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
+      case VALUE_NULL -> null;
+      default -> throw wrongType(parser, field, "true or false");
+    };
+  }
+
   /** The boolean that comes next. */
   static boolean flag(JsonParser parser, String field) {
     return switch (parser.nextToken()) {

@@ -35,7 +35,6 @@ record Problem(
     INVALID_JSON(400, "invalid-json", "The body is not valid JSON"),
     INVALID_FIELD(400, "invalid-field", "A field has a value that it cannot have"),
     UNKNOWN_FIELD(400, "unknown-field", "The body has a field that is not known"),
-    LATER_VERSION(400, "later-version", "This comes with a later version"),
     INVALID_PARAMETER(400, "invalid-parameter", "A parameter or header is not valid"),
     UNEXPECTED_BODY(400, "unexpected-body", "This call takes no body"),
     UNAUTHENTICATED(401, "unauthenticated", "A valid key is needed"),
@@ -47,6 +46,7 @@ record Problem(
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
     LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
+    TOO_MANY_SECRETS(409, "too-many-secrets", "Too many secrets are valid at once"),
     TOO_LARGE(413, "too-large", "The request is too large"),
     BATCH_OVER_QUOTA(413, "batch-over-quota", "The request is larger than the quota ever allows"),
     URI_TOO_LONG(414, "uri-too-long", "The request line is too long"),
@@ -103,6 +103,13 @@ record Problem(
   static Problem methodNotAllowed(String allow) {
     return new Problem(
         Kind.METHOD_NOT_ALLOWED, "Use one of: " + allow + ".", null, null, null, 0, allow);
+  }
+
+  static Problem tooManySecrets(int most) {
+    return of(
+        Kind.TOO_MANY_SECRETS,
+        "%d secrets can be valid at once, no more. Wait until older ones have ended, or end them now with \"oldValidFor\": \"0s\"."
+            .formatted(most));
   }
 
   static Problem internal(String reference) {
@@ -205,12 +212,17 @@ record Problem(
 
   /** The same about an event at this place of a batch. */
   Problem inBatch(int place) {
-    String prefix = "events[" + place + "]";
+    Problem there = at("events[" + place + "]");
+    return new Problem(kind, detail, there.field, place, reference, retryAfterSeconds, allow);
+  }
+
+  /** The same about something that stands at this place of the body. */
+  Problem at(String place) {
     return new Problem(
         kind,
         detail,
-        field == null ? prefix : prefix + "." + field,
-        place,
+        field == null ? place : place + "." + field,
+        index,
         reference,
         retryAfterSeconds,
         allow);

@@ -8,13 +8,15 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.History;
 import io.vertx.core.buffer.Buffer;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** Starts replays of finished messages, shows how far they are, and ends them. */
+/**
+ * Starts replays of finished messages, shows how far they and those of what was before a
+ * subscription are, and ends them.
+ */
 final class ReplaysApi {
   private static final String PATH = "/v1/replays";
 
@@ -91,6 +93,7 @@ final class ReplaysApi {
     Selection selection = replay.selection();
     out.writeStartObject();
     Json.id(out, "id", Id.REPLAY, replay.id());
+    out.writeStringProperty("kind", selection.isHistory() ? "history" : "messages");
     Json.constant(out, "state", replay.state());
     if (replay.total() == null) {
       out.writeNullProperty("total");
@@ -103,8 +106,10 @@ final class ReplaysApi {
     id(out, "endpoint", Id.ENDPOINT, selection.endpoint());
     id(out, "subscription", Id.SUBSCRIPTION, selection.subscription());
     out.writeArrayPropertyStart("status");
-    for (Ending ending : EnumSet.copyOf(selection.endings())) {
-      out.writeString(Json.kebab(ending));
+    for (Ending ending : Ending.values()) {
+      if (selection.endings().contains(ending)) {
+        out.writeString(Json.kebab(ending));
+      }
     }
     out.writeEndArray();
     Json.time(out, "since", selection.since());

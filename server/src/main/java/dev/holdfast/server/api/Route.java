@@ -22,6 +22,8 @@ record Route(
     NONE,
     /** Nothing, or an empty object, which some clients send with every POST. */
     EMPTY,
+    /** Nothing, or JSON. */
+    OPTIONAL,
     JSON
   }
 
@@ -46,6 +48,10 @@ record Route(
   static Route post(String path, Access access, Action action) {
     return new Route(
         HttpMethod.POST, path, access, Body.EMPTY, ApiLimits.ACTION_BYTES, Set.of(), action);
+  }
+
+  static Route postOptional(String path, Access access, int bodyBytes, Action action) {
+    return new Route(HttpMethod.POST, path, access, Body.OPTIONAL, bodyBytes, Set.of(), action);
   }
 
   static Route patchJson(String path, Access access, int bodyBytes, Action action) {

@@ -1,33 +1,31 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.core.filter.Filters;
-import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Id;
-import dev.holdfast.core.model.Interest;
-import dev.holdfast.core.model.Subscription;
-import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Patch;
-import dev.holdfast.core.path.View;
-import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.server.api.SubscriptionReader.Asked;
+import dev.holdfast.server.api.SubscriptionReader.Rotation;
 import io.vertx.core.buffer.Buffer;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
-import tools.jackson.core.JsonGenerator;
 
-/** Creates, shows and ends subscriptions. */
+/** Creates, shows, changes and ends subscriptions. */
 final class SubscriptionsApi {
-  private static final String PATH = "/v1/subscriptions";
+  static final String PATH = "/v1/subscriptions";
 
   private final Engine engine;
   private final SubscriptionReader reader;
+  private final InstantSource clock;
 
-  SubscriptionsApi(Engine engine, EndpointUrls urls) {
+  SubscriptionsApi(Engine engine, SubscriptionReader reader, InstantSource clock) {
     this.engine = engine;
-    this.reader = new SubscriptionReader(urls);
+    this.reader = reader;
+    this.clock = clock;
   }
 
   List<Route> routes() {
@@ -38,57 +36,84 @@ final class SubscriptionsApi {
         Route.patch(PATH + "/{id}", Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::change),
         Route.delete(PATH + "/{id}", Access.MANAGE, this::delete),
         pausing("pause", true),
-        pausing("resume", false));
+        pausing("resume", false),
+        Route.postOptional(
+            PATH + "/{id}/rotate", Access.MANAGE, ApiLimits.ACTION_BYTES, this::rotate));
   }
 
   private void create(Exchange exchange, byte[] body) {
-    SubscriptionReader.Wish wish = reader.read(body);
+    Asked asked = reader.read(body);
     exchange.ask(
         engine,
-        new Request.Subscribe(
-            exchange.tenant(),
-            new Request.Wish(
-                wish.url(),
-                new Interest(wish.types(), wish.subject(), Filters.NONE),
-                Form.PLAIN,
-                wish.rateLimit()),
-            null),
+        new Request.Subscribe(exchange.tenant(), asked.wish(), asked.since()),
         Answer.Subscribed.class,
         subscribed ->
             exchange.answerCreated(
                 PATH + "/" + Id.text(Id.SUBSCRIPTION, subscribed.subscription().id()),
-                json(new Shown(subscribed.subscription(), subscribed.endpoint()))));
+                created(subscribed, asked.hasMadeSecret())));
+  }
+
+  private Buffer created(Answer.Subscribed subscribed, boolean hasMadeSecret) {
+    return new ShownSubscription(subscribed.subscription(), subscribed.endpoint())
+        .json(
+            clock.instant(),
+            out -> {
+              if (hasMadeSecret) {
+                ShownSubscription.writeSecret(out, subscribed.subscription());
+              }
+              if (subscribed.history() == null) {
+                out.writeNullProperty("history");
+              } else {
+                Json.id(out, "history", Id.REPLAY, subscribed.history().id());
+              }
+            });
   }
 
   private void change(Exchange exchange, byte[] body) {
-    update(exchange, reader.readPatch(body));
+    update(exchange, reader.readPatch(body), false);
   }
 
   private Route pausing(String verb, boolean paused) {
     return Route.post(
         PATH + "/{id}/" + verb,
         Access.MANAGE,
-        (exchange, _) -> update(exchange, Patch.toPaused(paused)));
+        (exchange, _) -> update(exchange, Patch.toPaused(paused), false));
   }
 
-  private void update(Exchange exchange, Patch patch) {
+  private void rotate(Exchange exchange, byte[] body) {
+    Rotation rotation = reader.readRotation(body);
+    Form.Change change = new Form.Change(null, null, null, null, rotation.secret());
+    update(exchange, Patch.of(change), rotation.isMade());
+  }
+
+  private void update(Exchange exchange, Patch patch, boolean showsSecret) {
     exchange.ask(
         engine,
         new Request.Update(exchange.tenant(), id(exchange), patch),
         Answer.Updated.class,
         updated ->
-            exchange.answer(200, json(new Shown(updated.subscription(), updated.endpoint()))));
+            exchange.answer(
+                200,
+                new ShownSubscription(updated.subscription(), updated.endpoint())
+                    .json(
+                        clock.instant(),
+                        out -> {
+                          if (showsSecret) {
+                            ShownSubscription.writeSecret(out, updated.subscription());
+                          }
+                        })));
   }
 
   private void list(Exchange exchange, byte[] body) {
     int limit = exchange.parameters().limit();
     long before = exchange.parameters().before(Cursor.List.SUBSCRIPTIONS);
     String tenant = exchange.tenant();
+    Instant now = clock.instant();
     exchange.then(
         engine.look(
             view ->
                 view.subscriptions(tenant, before, limit + 1).stream()
-                    .map(subscription -> shown(view, subscription))
+                    .map(subscription -> ShownSubscription.of(view, subscription))
                     .toList()),
         found ->
             exchange.answerList(
@@ -96,17 +121,18 @@ final class SubscriptionsApi {
                     found,
                     limit,
                     last -> Cursor.text(Cursor.List.SUBSCRIPTIONS, last.subscription().id())),
-                SubscriptionsApi::write));
+                (out, shown) -> shown.write(out, now)));
   }
 
   private void get(Exchange exchange, byte[] body) {
     long id = id(exchange);
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> view.subscription(tenant, id).map(found -> shown(view, found))),
+        engine.look(
+            view -> view.subscription(tenant, id).map(found -> ShownSubscription.of(view, found))),
         found ->
             found.ifPresentOrElse(
-                shown -> exchange.answer(200, json(shown)),
+                shown -> exchange.answer(200, shown.json(clock.instant())),
                 () -> exchange.refuse(Problem.UNKNOWN_ID)));
   }
 
@@ -121,40 +147,5 @@ final class SubscriptionsApi {
   private static long id(Exchange exchange) {
     OptionalLong id = Id.parse(Id.SUBSCRIPTION, exchange.variable());
     return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
-  }
-
-  /** A subscription as people see it: with what its endpoint is. */
-  private record Shown(Subscription subscription, Endpoint endpoint) {}
-
-  private static Shown shown(View view, Subscription subscription) {
-    Endpoint endpoint =
-        view.endpoint(subscription.tenant(), subscription.endpoint())
-            .map(EndpointNow::endpoint)
-            .orElseThrow(() -> new IllegalStateException("a subscription without its endpoint"));
-    return new Shown(subscription, endpoint);
-  }
-
-  private static Buffer json(Shown shown) {
-    return Json.write(out -> write(out, shown));
-  }
-
-  private static void write(JsonGenerator out, Shown shown) {
-    Subscription subscription = shown.subscription();
-    out.writeStartObject();
-    Json.id(out, "id", Id.SUBSCRIPTION, subscription.id());
-    out.writeStringProperty("url", shown.endpoint().url());
-    out.writeArrayPropertyStart("types");
-    for (TypePattern type : subscription.types()) {
-      out.writeString(type.text());
-    }
-    out.writeEndArray();
-    Json.text(out, "subject", subscription.subject());
-    out.writeStringProperty("format", SubscriptionReader.FORMAT);
-    Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
-    out.writeBooleanProperty("paused", subscription.paused());
-    RateLimits.write(out, shown.endpoint().rateLimit());
-    Json.time(out, "goneAt", shown.endpoint().goneAt());
-    Json.time(out, "createdAt", subscription.createdAt());
-    out.writeEndObject();
   }
 }

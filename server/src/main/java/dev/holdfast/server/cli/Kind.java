@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.server.api.DurationText;
 import java.math.BigDecimal;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -145,7 +146,6 @@ interface Kind<T> {
 
   /** See {@link #duration}. */
   record Span(String least, String most) implements Kind<Duration> {
-    private static final Pattern SHAPE = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
     private static final Pattern NEARLY = Pattern.compile("(\\d{1,12})\\s*([a-zA-Z]*)");
     private static final Map<String, String> OTHER_NAMES =
         Map.ofEntries(
@@ -177,19 +177,11 @@ interface Kind<T> {
     }
 
     private static Duration parse(String text) throws BadValue {
-      Matcher matcher = SHAPE.matcher(text);
-      if (!matcher.matches()) {
+      Duration duration = DurationText.parse(text).orElse(null);
+      if (duration == null) {
         throw new BadValue("is not a duration", suggest(text));
       }
-      long number = Long.parseLong(matcher.group(1));
-      return switch (matcher.group(2)) {
-        case "ms" -> Duration.ofMillis(number);
-        case "s" -> Duration.ofSeconds(number);
-        case "m" -> Duration.ofMinutes(number);
-        case "h" -> Duration.ofHours(number);
-        case "d" -> Duration.ofDays(number);
-        default -> throw new IllegalStateException(text);
-      };
+      return duration;
     }
 
     private static @Nullable String suggest(String text) {
@@ -199,7 +191,7 @@ interface Kind<T> {
       }
       String unit = matcher.group(2).toLowerCase(Locale.ROOT);
       String candidate = matcher.group(1) + OTHER_NAMES.getOrDefault(unit, unit);
-      return SHAPE.matcher(candidate).matches() ? candidate : null;
+      return DurationText.parse(candidate).isPresent() ? candidate : null;
     }
 
     @Override

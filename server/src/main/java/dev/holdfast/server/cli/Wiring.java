@@ -43,7 +43,8 @@ final class Wiring {
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
       PrometheusMeterRegistry metrics = metrics(tracing);
-      ApiServer api = ApiServer.start(engine, apiOptions(settings, options, keys, metrics, tracer));
+      ApiServer api =
+          ApiServer.start(engine, apiOptions(settings, options, keys, clock, metrics, tracer));
       return new Running(vertx, engine, api, tracing, keys.source());
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
@@ -62,6 +63,7 @@ final class Wiring {
       Settings settings,
       Options options,
       Keys keys,
+      InstantSource clock,
       PrometheusMeterRegistry metrics,
       @Nullable Tracer tracer) {
     return new ApiServer.Options(
@@ -71,6 +73,7 @@ final class Wiring {
         options.schedule(),
         Wiring::normalised,
         keys,
+        clock,
         metrics,
         tracer);
   }

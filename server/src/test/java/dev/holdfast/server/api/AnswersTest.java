@@ -8,6 +8,8 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
 import dev.holdfast.core.path.Answer.Refused.Excess;
@@ -108,6 +110,9 @@ class AnswersTest {
             server.post("/v1/events/batch", BATCH),
             server.post("/v1/subscriptions", "{\"url\":\"http://x/\",\"types\":[\"*\"]}"),
             server.delete("/v1/subscriptions/sub_0000000000001"),
+            server.send("PATCH", "/v1/subscriptions/sub_0000000000001", "{}".getBytes(UTF_8)),
+            server.post("/v1/subscriptions/sub_0000000000001/rotate", ""),
+            server.post("/v1/subscriptions/import", "{\"subscriptions\":[]}"),
             server.post("/v1/endpoints/ep_0000000000001/enable", ""),
             server.send(
                 "PATCH", "/v1/endpoints/ep_0000000000001", "{\"rateLimit\":1}".getBytes(UTF_8)),
@@ -117,6 +122,19 @@ class AnswersTest {
       assertThat(reply.header("content-type")).contains("application/problem+json");
       assertThat(reply.json().get("detail").asString()).isNotBlank();
     }
+  }
+
+  @Test
+  void a_history_that_is_under_way_is_shown_and_cancelled_like_any_replay() throws Exception {
+    Replay history = Replay.of(1, "default", Selection.history(2, Instant.EPOCH));
+    engine.answer = _ -> new Answer.ReplayIs(history.as(Replay.State.CANCELLED));
+    Reply reply = server.post("/v1/replays/rpl_0000000000001/cancel", "");
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.text())
+        .startsWith(
+            "{\"id\":\"rpl_0000000000001\",\"kind\":\"history\",\"state\":\"cancelled\",\"total\":null,")
+        .contains("\"subscription\":\"sub_0000000000002\",\"status\":[],");
+    assertThat(engine.asked).containsExactly(new Request.CancelReplay("default", 1));
   }
 
   @Test

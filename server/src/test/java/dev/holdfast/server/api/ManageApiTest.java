@@ -38,7 +38,7 @@ class ManageApiTest {
             "/v1/subscriptions",
             "{\"url\":\"" + receiver.url(path) + "\",\"types\":[\"" + type + "\"]}");
     assertThat(reply.status()).as(reply.text()).isEqualTo(201);
-    return reply.json();
+    return server.get("/v1/subscriptions/" + text(reply.json(), "id")).json();
   }
 
   private static String text(JsonNode json, String field) {
@@ -123,6 +123,19 @@ class ManageApiTest {
           {"types":null}               | types
           {"subject":7}                | subject
           {"paused":true}              | paused
+          {"secret":"whsec_x"}         | secret
+          {"since":"2026-01-01T00:00:00Z"} | since
+          {"filters":[{}]}             | filters[0].fieldName
+          {"filters":7}                | filters
+          {"filterConnector":"and"}    | filterConnector
+          {"format":"xml"}             | format
+          {"base64Encoding":true}      | base64Encoding
+          {"base64Encoding":"yes"}     | base64Encoding
+          {"authToken":""}             | authToken
+          {"headers":{"Host":null}}    | headers.Host
+          {"headers":{"A":"b","a":null}} | headers.a
+          {"authToken":"t","headers":{"authorization":"b"}} | authToken
+          {"rateLimit":0}              | rateLimit
           {"colour":"red"}             | colour
           """)
   void a_bad_patch_is_refused_with_its_field_and_changes_nothing(String body, String field)

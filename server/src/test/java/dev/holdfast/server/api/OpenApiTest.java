@@ -6,9 +6,15 @@ import com.networknt.schema.Error;
 import com.networknt.schema.SchemaLocation;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
+import dev.holdfast.core.filter.FilterLimits;
+import dev.holdfast.core.filter.Filters.Connector;
+import dev.holdfast.core.filter.Operator;
+import dev.holdfast.core.filter.State;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
 import dev.holdfast.server.api.Documented.Operation;
 import dev.holdfast.server.api.Documented.Place;
@@ -30,6 +36,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -189,8 +196,21 @@ class OpenApiTest {
     limits.put("/components/schemas/NewEvents/properties/events/maxItems", ApiLimits.BATCH_EVENTS);
     limits.put("/components/schemas/Problem/properties/index/maximum", ApiLimits.BATCH_EVENTS - 1);
     limits.put(
-        "/components/schemas/NewSubscription/properties/types/maxItems",
-        ApiLimits.SUBSCRIPTION_TYPES);
+        "/components/schemas/WishHead/properties/types/maxItems", ApiLimits.SUBSCRIPTION_TYPES);
+    limits.put("/components/schemas/WishHead/properties/headers/maxProperties", ApiLimits.HEADERS);
+    limits.put(
+        "/components/schemas/Import/properties/subscriptions/maxItems",
+        ApiLimits.IMPORT_SUBSCRIPTIONS);
+    limits.put(
+        "/components/schemas/StoredPreview/properties/items/maxItems", ApiLimits.PREVIEW_EVENTS);
+    limits.put("/components/schemas/Filters/maxItems", FilterLimits.FILTERS);
+    limits.put(
+        "/components/schemas/Comparison/properties/fieldName/maxLength",
+        FilterLimits.NAME_CHARACTERS);
+    limits.put(
+        "/components/schemas/FilterGroup/properties/filters/minItems", FilterLimits.GROUP_LEAST);
+    limits.put(
+        "/components/schemas/FilterGroup/properties/filters/maxItems", FilterLimits.GROUP_MOST);
     limits.put("/components/parameters/Limit/schema/maximum", ApiLimits.LIST_ITEMS);
     limits.put("/components/parameters/Limit/schema/default", ApiLimits.LIST_ITEMS_DEFAULT);
     limits.forEach(
@@ -199,6 +219,12 @@ class OpenApiTest {
         .contains("{1," + ApiLimits.ID_CHARS + "}");
     assertThat(at("/components/parameters/Tenant/schema/pattern").asString())
         .contains("{1," + ApiLimits.TENANT_CHARS + "}");
+    assertThat(at("/components/schemas/AuthTokenOrNull/pattern").asString())
+        .contains("{1," + ApiLimits.AUTH_TOKEN_CHARS + "}");
+    assertThat(at("/components/schemas/HeaderName/pattern").asString())
+        .contains("{1," + ApiLimits.HEADER_NAME_CHARS + "}");
+    assertThat(at("/components/schemas/HeaderValue/pattern").asString())
+        .contains("{0," + (ApiLimits.HEADER_VALUE_CHARS - 2) + "}");
   }
 
   @Test
@@ -208,9 +234,20 @@ class OpenApiTest {
     assertConstants("MessageStatus/enum", History.Status.values());
     assertConstants("MessageHead/properties/reason/enum", DropReason.values());
     assertConstants("AttemptError/enum", Outcome.Failure.Kind.values());
+    assertConstants("Format/enum", Form.Format.values());
+    assertConstants("Replay/properties/state/enum", Replay.State.values());
+    assertWords("FilterConnector/enum", Arrays.stream(Connector.values()).map(Enum::name));
+    assertWords(
+        "Comparison/properties/comparison/enum",
+        Arrays.stream(Operator.values()).map(Operator::word));
+    assertWords("Comparison/properties/state/enum", Arrays.stream(State.values()).map(State::word));
   }
 
   private static void assertConstants(String place, Enum<?>[] constants) {
+    assertWords(place, Arrays.stream(constants).map(Json::kebab));
+  }
+
+  private static void assertWords(String place, Stream<String> words) {
     List<String> described = new ArrayList<>();
     at("/components/schemas/" + place)
         .forEach(
@@ -219,8 +256,7 @@ class OpenApiTest {
                 described.add(one.asString());
               }
             });
-    assertThat(described)
-        .containsExactlyElementsOf(Arrays.stream(constants).map(Json::kebab).toList());
+    assertThat(described).containsExactlyElementsOf(words.toList());
   }
 
   // ---- it is whole

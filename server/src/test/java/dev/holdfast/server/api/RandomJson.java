@@ -97,6 +97,25 @@ final class RandomJson {
           "1 1",
           "\uFEFF1");
 
+  private static final List<String> CONNECTORS = List.of("\"AND\"", "\"OR\"");
+  private static final List<String> STATES = List.of("\"newState\"", "\"oldState\"");
+
+  private static final List<String> FIELD_NAMES =
+      List.of("\"a\"", "\"b\"", "\"é.🙂\"", "\"a.b\"", "\" \"");
+
+  private static final List<String> COMPARISONS =
+      List.of(
+          "\"eq\"",
+          "\"ne\"",
+          "\"gt\"",
+          "\"gte\"",
+          "\"lt\"",
+          "\"lte\"",
+          "\"contains\"",
+          "\"notContains\"",
+          "\"containsOnly\"",
+          "\"changed\"");
+
   private final SplittableRandom random;
 
   RandomJson(SplittableRandom random) {
@@ -111,6 +130,54 @@ final class RandomJson {
       case 3 -> "[" + "0,".repeat(random.nextInt(2_000)) + "0]";
       default -> pick(VALUES);
     };
+  }
+
+  /** Filters, most of which can work. */
+  String filters() {
+    List<String> filters = new ArrayList<>();
+    for (int i = random.nextInt(4); i > 0; i--) {
+      filters.add(random.nextInt(4) == 0 ? group() : comparison());
+    }
+    return "[" + String.join(",", filters) + "]";
+  }
+
+  private String group() {
+    List<String> filters = new ArrayList<>();
+    for (int i = random.nextInt(1, 5); i > 0; i--) {
+      filters.add(comparison());
+    }
+    return mostly(
+        List.of(
+            Member.of("type", "\"group\""),
+            Member.of("connector", pick(CONNECTORS)),
+            Member.of("filters", "[" + String.join(",", filters) + "]")));
+  }
+
+  private String comparison() {
+    List<Member> comparison = new ArrayList<>();
+    comparison.add(Member.of("fieldName", pick(FIELD_NAMES)));
+    comparison.add(Member.of("comparison", pick(COMPARISONS)));
+    comparison.add(Member.of("fieldValue", pick(VALUES)));
+    if (random.nextBoolean()) {
+      comparison.add(Member.of("state", pick(STATES)));
+    }
+    return mostly(comparison);
+  }
+
+  /** An object of these members, now and then changed. */
+  private String mostly(List<Member> members) {
+    return object(random.nextInt(12) == 0 ? changed(members) : members);
+  }
+
+  /** A payload that has fields which filters ask for. */
+  String payload() {
+    List<Member> fields = new ArrayList<>();
+    for (String name : FIELD_NAMES) {
+      if (random.nextBoolean()) {
+        fields.add(new Member(name, pick(VALUES)));
+      }
+    }
+    return random.nextInt(6) == 0 ? value() : object(fields);
   }
 
   private String nested(int depth) {

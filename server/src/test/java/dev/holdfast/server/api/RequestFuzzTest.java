@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +40,11 @@ final class RequestFuzzTest {
           "/v1/events/ID",
           "/v1/subscriptions",
           "/v1/subscriptions/ID",
+          "/v1/subscriptions/ID/pause",
+          "/v1/subscriptions/ID/resume",
+          "/v1/subscriptions/ID/rotate",
+          "/v1/subscriptions/preview",
+          "/v1/subscriptions/import",
           "/v1/endpoints",
           "/v1/endpoints/ID",
           "/v1/endpoints/ID/enable",
@@ -50,12 +57,47 @@ final class RequestFuzzTest {
           "/v1/messages/ID/retry",
           "/v1/replays",
           "/v1/replays/ID",
+          "/v1/replays/ID/cancel",
           "/health/live",
           "/health/ready",
           "/metrics",
           "/openapi.yaml",
           "/",
           "/v1/ID/ID");
+
+  /** What a subscription may have beside its URL and types, with values right and wrong. */
+  private static final Map<String, List<String>> FIELDS =
+      new TreeMap<>(
+          Map.of(
+              "filterConnector",
+              List.of("\"AND\"", "\"OR\"", "null"),
+              "format",
+              List.of("\"holdfast\"", "\"cloudevents\"", "\"workfront\"", "null"),
+              "base64Encoding",
+              List.of("true", "false", "null"),
+              "authToken",
+              List.of("\"t0ken\"", "\"" + "t".repeat(255) + "\"", "\"****oken\"", "null"),
+              "headers",
+              List.of(
+                  "{\"X-A\":\"b\"}",
+                  "{\"x-a\":null,\"Authorization\":\"x\"}",
+                  "{\"Host\":\"x\"}",
+                  "{\"a\":\"1\",\"A\":\"2\"}",
+                  "{\"a\":\"\\r\\nb: c\"}",
+                  "{\"\":\"\"}",
+                  "{}",
+                  "null"),
+              "secret",
+              List.of(
+                  "\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=\"", "\"whsec_\"", "null"),
+              "rateLimit",
+              List.of("1000", "0.001", "1e-400", "null"),
+              "since",
+              List.of(
+                  "\"2026-01-01T00:00:00Z\"",
+                  "\"0000-01-01T00:00:00Z\"",
+                  "\"9999-01-01T00:00:00Z\"",
+                  "null")));
 
   private static final List<String> PARAMETERS =
       List.of(
@@ -155,12 +197,13 @@ final class RequestFuzzTest {
   @Test
   void no_request_makes_the_server_fail(@TempDir Path data) throws Exception {
     int[] answers = new int[6];
+    int[] verdicts = new int[2];
     try (Leaks leaks = new Leaks()) {
       try (FuzzedServer server = new FuzzedServer(data, ApiLimits.defaults())) {
         Seeds.each(
             ROUNDS,
             random -> {
-              try (Round round = new Round(server, random, answers)) {
+              try (Round round = new Round(server, random, answers, verdicts)) {
                 round.run();
               }
             });
@@ -171,6 +214,7 @@ final class RequestFuzzTest {
     if (Seeds.areAllRun()) {
       assertThat(answers[2]).as("some requests must be good").isPositive();
       assertThat(answers[4]).as("some requests must be bad").isPositive();
+      assertThat(verdicts).as("some events must be wanted, some not").doesNotContain(0);
     }
   }
 
@@ -179,16 +223,19 @@ final class RequestFuzzTest {
     private final SplittableRandom random;
     private final RandomJson json;
     private final int[] answers;
+    private final int[] verdicts;
     private final String name;
     private final List<String> ids = new ArrayList<>();
     private RawClient client;
     private int count;
 
-    Round(FuzzedServer server, SplittableRandom random, int[] answers) throws IOException {
+    Round(FuzzedServer server, SplittableRandom random, int[] answers, int[] verdicts)
+        throws IOException {
       this.server = server;
       this.random = random;
       this.json = new RandomJson(random);
       this.answers = answers;
+      this.verdicts = verdicts;
       this.name = "fuzz-" + Long.toHexString(random.nextLong());
       this.client = new RawClient(server.port());
     }
@@ -205,11 +252,15 @@ final class RequestFuzzTest {
         ids.add(page.get("next").asString("none"));
       }
       for (int i = 0; i < REQUESTS; i++) {
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(13)) {
           case 0, 1, 2 -> oneEvent();
           case 3 -> batch();
-          case 4 -> subscription();
-          case 5 -> nonsenseForAKey();
+          case 4, 5 -> subscription();
+          case 6 -> change();
+          case 7 -> takeIn();
+          case 8 -> preview();
+          case 9 -> previewAndSend();
+          case 10 -> nonsenseForAKey();
           default -> anything();
         }
       }
@@ -294,10 +345,7 @@ final class RequestFuzzTest {
       wish.add(Member.of("types", "[\"cart.*\",\"x\"]"));
       if (random.nextBoolean()) {
         wish.add(Member.of("subject", "\"s\""));
-        wish.add(
-            Member.of(
-                json.pick(List.of("format", "filters", "secret", "headers", "authToken")),
-                json.value()));
+        wish.addAll(fields());
       }
       byte[] body = json.object(random.nextBoolean() ? wish : json.changed(wish)).getBytes(UTF_8);
       String headers = headers();
@@ -307,6 +355,128 @@ final class RequestFuzzTest {
         String named = key() + "Holdfast-Tenant: " + tenant(headers) + "\r\n";
         assertThat(send("DELETE", "/v1/subscriptions/" + id, named, new byte[0]).status())
             .isEqualTo(204);
+      }
+    }
+
+    /** Some of what can be asked for of a subscription, now and then as it cannot be. */
+    private List<Member> fields() {
+      List<Member> fields = new ArrayList<>();
+      FIELDS.forEach(
+          (name, values) -> {
+            if (random.nextInt(4) == 0) {
+              String value = random.nextInt(8) == 0 ? json.value() : json.pick(values);
+              fields.add(Member.of(name, value));
+            }
+          });
+      if (random.nextBoolean()) {
+        fields.add(Member.of("filters", json.filters()));
+      }
+      return fields;
+    }
+
+    private void change() throws Exception {
+      String path = "/v1/subscriptions/" + visible(json.pick(ids));
+      List<Member> fields = new ArrayList<>(fields());
+      if (random.nextInt(3) == 0) {
+        List<Member> rotation = new ArrayList<>();
+        rotation.add(
+            Member.of(
+                "oldValidFor",
+                json.pick(List.of("\"0s\"", "\"30d\"", "\"31d\"", "\"1\"", "null"))));
+        byte[] body = json.object(json.changed(rotation)).getBytes(UTF_8);
+        send("POST", path + "/rotate", key() + headers(), body);
+      } else {
+        byte[] body =
+            json.object(random.nextBoolean() ? fields : json.changed(fields)).getBytes(UTF_8);
+        send("PATCH", path, key() + headers(), body);
+      }
+    }
+
+    /** An import that is refused leaves nothing, and one that is done is there whole. */
+    private void takeIn() throws Exception {
+      String type = name + ".imported." + count++;
+      List<String> wishes = new ArrayList<>();
+      for (int i = random.nextInt(4); i > 0; i--) {
+        List<Member> wish = new ArrayList<>();
+        wish.add(Member.of("url", "\"http://127.0.0.1:9/" + random.nextInt(3) + "\""));
+        wish.add(Member.of("types", "[\"" + type + "\"]"));
+        if (random.nextInt(3) == 0) {
+          wish.addAll(fields());
+        }
+        wishes.add(json.object(wish));
+      }
+      boolean dryRun = random.nextInt(4) == 0;
+      List<Member> members =
+          List.of(
+              Member.of("subscriptions", "[" + String.join(",", wishes) + "]"),
+              Member.of("dryRun", Boolean.toString(dryRun)));
+      boolean known = random.nextInt(6) != 0;
+      byte[] body = json.object(known ? members : json.changed(members)).getBytes(UTF_8);
+      Answer answer = send("POST", "/v1/subscriptions/import", key() + contentType(), body);
+      if (known) {
+        JsonNode newest = server.server.get("/v1/subscriptions?limit=5").json().get("items");
+        long there =
+            newest
+                .valueStream()
+                .filter(one -> one.get("types").get(0).asString().equals(type))
+                .count();
+        boolean isDone = answer.status() == 200 && !dryRun;
+        assertThat(there)
+            .as("imported, answered %d %s", answer.status(), answer.body())
+            .isEqualTo(isDone ? wishes.size() : 0);
+      }
+    }
+
+    private void preview() throws Exception {
+      List<Member> wish = new ArrayList<>();
+      wish.add(Member.of("types", json.pick(List.of("[\"*\"]", "[\"order.*\",\"é\"]"))));
+      wish.addAll(fields());
+      List<Member> preview = new ArrayList<>();
+      boolean byId = random.nextInt(4) == 0;
+      preview.add(
+          Member.of("subscription", byId ? "\"" + json.pick(ids) + "\"" : json.object(wish)));
+      if (random.nextBoolean()) {
+        preview.add(Member.of("event", json.object(event("unused"))));
+      }
+      byte[] body =
+          json.object(random.nextInt(3) == 0 ? json.changed(preview) : preview).getBytes(UTF_8);
+      send("POST", "/v1/subscriptions/preview", key() + headers(), body);
+    }
+
+    /** What a preview says is what happens. */
+    private void previewAndSend() throws Exception {
+      String type = name + ".previewed." + count++;
+      List<Member> wish =
+          List.of(
+              Member.of("url", "\"http://127.0.0.1:9/\""),
+              Member.of("types", "[\"" + type + "\"]"),
+              Member.of("filters", json.filters()),
+              Member.of("filterConnector", json.pick(List.of("\"AND\"", "\"OR\""))));
+      String headers = key() + contentType();
+      Answer created =
+          send("POST", "/v1/subscriptions", headers, json.object(wish).getBytes(UTF_8));
+      if (created.status() != 201) {
+        return;
+      }
+      List<Member> event = new ArrayList<>();
+      event.add(Member.of("type", "\"" + type + "\""));
+      event.add(Member.of("data", json.payload()));
+      if (random.nextBoolean()) {
+        event.add(Member.of("previous", json.payload()));
+      }
+      String id = created.body().get("id").asString();
+      List<Member> preview =
+          List.of(
+              Member.of("subscription", "\"" + id + "\""), Member.of("event", json.object(event)));
+      Answer previewed =
+          send("POST", "/v1/subscriptions/preview", headers, json.object(preview).getBytes(UTF_8));
+      Answer sent = send("POST", "/v1/events", headers, json.object(event).getBytes(UTF_8));
+      assertThat(previewed.status() == 200).isEqualTo(sent.status() == 202);
+      if (sent.status() == 202) {
+        assertThat(sent.body().get("messages").asInt())
+            .as("%s of %s, previewed as %s", json.object(event), wish, previewed.body())
+            .isEqualTo(previewed.body().get("matches").asBoolean() ? 1 : 0);
+        verdicts[previewed.body().get("matches").asBoolean() ? 1 : 0]++;
       }
     }
 

@@ -16,6 +16,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -102,6 +103,7 @@ final class TestServer implements AutoCloseable {
                 RealEngine.SCHEDULE,
                 urls,
                 new FixedKeys(),
+                InstantSource.system(),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
                 null)));
   }

@@ -1,0 +1,99 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Answer.Imported.Item;
+import dev.holdfast.core.path.Answer.Imported.Result;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.server.api.SubscriptionReader.Asked;
+import dev.holdfast.server.api.SubscriptionReader.AskedImport;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import tools.jackson.core.JsonGenerator;
+
+/** Takes in many subscriptions at once, all or none. */
+final class ImportApi {
+  private final Engine engine;
+  private final SubscriptionReader reader;
+
+  ImportApi(Engine engine, SubscriptionReader reader) {
+    this.engine = engine;
+    this.reader = reader;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.postJson(
+            SubscriptionsApi.PATH + "/import",
+            Access.MANAGE,
+            ApiLimits.IMPORT_BYTES,
+            this::takeIn));
+  }
+
+  private void takeIn(Exchange exchange, byte[] body) {
+    if (body.length <= ApiLimits.INLINE_PARSE_BYTES) {
+      ask(exchange, reader.readImport(body));
+    } else {
+      exchange.then(
+          engine.context().executeBlocking(() -> reader.readImport(body), false),
+          asked -> ask(exchange, asked));
+    }
+  }
+
+  private void ask(Exchange exchange, AskedImport asked) {
+    exchange.ask(
+        engine,
+        new Request.Import(
+            exchange.tenant(),
+            asked.subscriptions().stream()
+                .map(one -> new Request.Imported(one.wish(), one.hasMadeSecret()))
+                .toList(),
+            asked.dryRun()),
+        Answer.Imported.class,
+        imported -> answer(exchange, asked, imported));
+  }
+
+  private void answer(Exchange exchange, AskedImport asked, Answer.Imported imported) {
+    if (imported.items().size() <= ApiLimits.INLINE_WRITE_ITEMS) {
+      exchange.answer(200, json(asked, imported));
+    } else {
+      exchange.then(
+          engine.context().executeBlocking(() -> json(asked, imported), false),
+          json -> exchange.answer(200, json));
+    }
+  }
+
+  private static Buffer json(AskedImport asked, Answer.Imported imported) {
+    return Json.write(
+        out -> {
+          out.writeStartObject();
+          out.writeBooleanProperty("dryRun", asked.dryRun());
+          for (Result result : Result.values()) {
+            long count = imported.items().stream().filter(item -> item.result() == result).count();
+            out.writeNumberProperty(Json.kebab(result), count);
+          }
+          out.writeArrayPropertyStart("subscriptions");
+          for (int i = 0; i < imported.items().size(); i++) {
+            write(out, asked.subscriptions().get(i), imported.items().get(i), asked.dryRun());
+          }
+          out.writeEndArray();
+          out.writeEndObject();
+        });
+  }
+
+  private static void write(JsonGenerator out, Asked asked, Item item, boolean dryRun) {
+    boolean isNew = item.result() == Result.CREATED;
+    out.writeStartObject();
+    Json.constant(out, "result", item.result());
+    if (isNew && dryRun) {
+      out.writeNullProperty("id");
+    } else {
+      Json.id(out, "id", Id.SUBSCRIPTION, item.subscription().id());
+    }
+    out.writeStringProperty("url", item.endpoint().url());
+    if (isNew && asked.hasMadeSecret() && !dryRun) {
+      ShownSubscription.writeSecret(out, item.subscription());
+    }
+    out.writeEndObject();
+  }
+}

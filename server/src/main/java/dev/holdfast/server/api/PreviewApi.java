@@ -1,0 +1,237 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.filter.Decision;
+import dev.holdfast.core.filter.Payload;
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Request.NewEvent;
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.buffer.Buffer;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/**
+ * Says which events a subscription would get and why, without changing anything.
+ *
+ * <p>Events can be large, and all their fields may be asked for; so nothing is decided on the event
+ * loop.
+ */
+final class PreviewApi {
+  private static final JsonBody JSON = new JsonBody(2);
+
+  private final Engine engine;
+  private final ApiLimits limits;
+  private final SubscriptionReader subscriptions;
+  private final EventReader events;
+
+  PreviewApi(Engine engine, ApiLimits limits, SubscriptionReader subscriptions) {
+    this.engine = engine;
+    this.limits = limits;
+    this.subscriptions = subscriptions;
+    this.events = new EventReader(limits.messageBytes());
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.postJson(
+            SubscriptionsApi.PATH + "/preview",
+            Access.LOOK,
+            limits.previewRequestBytes(),
+            this::preview));
+  }
+
+  /**
+   * What is to be looked at.
+   *
+   * @param interest absent if it is that of a subscription that is there
+   * @param subscription that one, if there is no other interest
+   * @param event absent if it is those that are stored
+   */
+  private record Asked(
+      @Nullable Interest interest, @Nullable Long subscription, @Nullable NewEvent event) {}
+
+  private void preview(Exchange exchange, byte[] body) {
+    exchange.then(
+        engine.context().executeBlocking(() -> read(body), false),
+        asked -> {
+          if (asked.interest() != null) {
+            decide(exchange, asked.interest(), asked.event());
+          } else if (asked.subscription() != null) {
+            find(exchange, asked.subscription(), asked.event());
+          } else {
+            throw JsonBody.missing("subscription");
+          }
+        });
+  }
+
+  private void find(Exchange exchange, long subscription, @Nullable NewEvent event) {
+    String tenant = exchange.tenant();
+    exchange.then(
+        engine.look(view -> view.subscription(tenant, subscription).map(Subscription::interest)),
+        found ->
+            found.ifPresentOrElse(
+                interest -> decide(exchange, interest, event),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  private void decide(Exchange exchange, Interest interest, @Nullable NewEvent event) {
+    String tenant = exchange.tenant();
+    exchange.then(
+        event == null
+            ? engine.read(
+                history -> json(interest, history.latestEvents(tenant, ApiLimits.PREVIEW_EVENTS)))
+            : engine.context().executeBlocking(() -> json(interest, event), false),
+        json -> exchange.answer(200, json));
+  }
+
+  // ---- what is asked
+
+  private Asked read(byte[] body) {
+    return JSON.read(body, parser -> asked(parser, body));
+  }
+
+  private Asked asked(JsonParser parser, byte[] body) {
+    Interest interest = null;
+    Long subscription = null;
+    NewEvent event = null;
+    Set<String> seen = new HashSet<>();
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      String name = parser.currentName();
+      if (!seen.add(name)) {
+        throw JsonBody.twice(Text.shown(name));
+      }
+      switch (name) {
+        case "subscription" -> {
+          switch (parser.nextToken()) {
+            case START_OBJECT -> interest = within(name, () -> subscriptions.interest(parser));
+            case VALUE_STRING -> subscription = id(parser.getString(), name);
+            default -> throw JsonBody.wrongType(parser, name, "a subscription or its id");
+          }
+        }
+        case "event" -> {
+          switch (parser.nextToken()) {
+            case START_OBJECT -> event = within(name, () -> events.event(parser, body, null));
+            case VALUE_NULL -> {
+              // the same as none
+            }
+            default -> throw JsonBody.wrongType(parser, name, "an event");
+          }
+        }
+        default -> throw JsonBody.unknownField(name, "subscription, event");
+      }
+    }
+    return new Asked(interest, subscription, event);
+  }
+
+  private static long id(String given, String field) {
+    return Id.parse(Id.SUBSCRIPTION, given)
+        .orElseThrow(
+            () ->
+                Refusal.of(
+                    Kind.INVALID_FIELD,
+                    field,
+                    "Give a subscription, or the id of one as it came in an answer."));
+  }
+
+  /** Reads something whose fields are told with where it stands. */
+  private static <T> T within(String place, Part<T> part) {
+    try {
+      return part.read();
+    } catch (Refusal refusal) {
+      throw new Refusal(refusal.problem().at(place));
+    }
+  }
+
+  @FunctionalInterface
+  private interface Part<T> {
+    T read();
+  }
+
+  // ---- what is answered
+
+  /**
+   * Whether an event is wanted.
+   *
+   * @param decidedBy what decided; absent if it took all there is
+   */
+  private record Verdict(boolean matches, @Nullable String decidedBy) {
+
+    /** Types decide first, then the subject, then the filters. */
+    static Verdict of(Interest interest, String type, @Nullable String subject, Payload payload) {
+      if (interest.types().stream().noneMatch(pattern -> pattern.matches(type))) {
+        return new Verdict(false, "types");
+      }
+      if (!interest.covers(type, subject)) {
+        return new Verdict(false, "subject");
+      }
+      Decision decision = interest.filters().decide(payload);
+      return new Verdict(decision.hold(), decision.decidedBy());
+    }
+
+    void write(JsonGenerator out) {
+      out.writeBooleanProperty("matches", matches);
+      Json.text(out, "decidedBy", decidedBy);
+    }
+  }
+
+  private static Buffer json(Interest interest, NewEvent event) {
+    Payload payload = new Payload(event.data(), event.previous());
+    Verdict verdict = Verdict.of(interest, event.type(), event.subject(), payload);
+    Map<String, Boolean> each = interest.filters().decide(payload).each();
+    return Json.write(
+        out -> {
+          out.writeStartObject();
+          verdict.write(out);
+          out.writeArrayPropertyStart("filters");
+          each.forEach(
+              (place, holds) -> {
+                out.writeStartObject();
+                out.writeStringProperty("filter", place);
+                out.writeBooleanProperty("holds", holds);
+                out.writeEndObject();
+              });
+          out.writeEndArray();
+          out.writeEndObject();
+        });
+  }
+
+  private static Buffer json(Interest interest, List<Event> events) {
+    List<Verdict> verdicts =
+        events.stream()
+            .map(
+                event ->
+                    Verdict.of(
+                        interest,
+                        event.type(),
+                        event.subject(),
+                        new Payload(event.data(), event.previous())))
+            .toList();
+    return Json.write(
+        out -> {
+          out.writeStartObject();
+          out.writeNumberProperty("looked", events.size());
+          out.writeNumberProperty("matching", verdicts.stream().filter(Verdict::matches).count());
+          out.writeArrayPropertyStart("items");
+          for (int i = 0; i < events.size(); i++) {
+            Event event = events.get(i);
+            out.writeStartObject();
+            out.writeStringProperty("event", event.publicId());
+            out.writeStringProperty("type", event.type());
+            Json.text(out, "subject", event.subject());
+            Json.time(out, "acceptedAt", event.acceptedAt());
+            verdicts.get(i).write(out);
+            out.writeEndObject();
+          }
+          out.writeEndArray();
+          out.writeEndObject();
+        });
+  }
+}
