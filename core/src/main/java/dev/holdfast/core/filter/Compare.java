@@ -25,8 +25,8 @@ final class Compare {
   static boolean isEqual(@Nullable Value found, Value given) {
     return switch (given) {
       case Fields fields -> eachHolds(found, fields, Compare::isEqual);
-      case Items items -> found != null && isSame(found, items);
-      case Scalar scalar -> found != null && isSame(found, scalar);
+      case Items items -> isSame(items, found);
+      case Scalar scalar -> isSame(scalar, found);
     };
   }
 
@@ -107,7 +107,7 @@ final class Compare {
   }
 
   /** Whether two values count as the same, all their parts included. */
-  static boolean isSame(Value one, Value other) {
+  static boolean isSame(Value one, @Nullable Value other) {
     return switch (one) {
       case Scalar scalar -> other instanceof Scalar that && isSame(scalar, that);
       case Items items -> other instanceof Items that && isSame(items.values(), that.values());
@@ -132,8 +132,7 @@ final class Compare {
       return false;
     }
     for (Map.Entry<String, Value> field : one.entrySet()) {
-      Value counterpart = other.get(field.getKey());
-      if (counterpart == null || !isSame(field.getValue(), counterpart)) {
+      if (!isSame(field.getValue(), other.get(field.getKey()))) {
         return false;
       }
     }
@@ -167,10 +166,9 @@ final class Compare {
 
   /** The number that a scalar is, or that it writes as a text. */
   static @Nullable Decimal number(Scalar scalar) {
-    return switch (scalar) {
-      case Numeral numeral -> numeral.number();
-      case Text text -> text.number();
-      case Value.Truth _, Nothing _ -> null;
-    };
+    if (scalar instanceof Numeral numeral) {
+      return numeral.number();
+    }
+    return scalar instanceof Text text ? text.number() : null;
   }
 }

@@ -107,8 +107,7 @@ final class Decimal implements Comparable<Decimal> {
     for (; digits < HEAD_DIGITS; digits++) {
       head *= 10;
     }
-    String tail = at < last ? text.substring(at, last).replace(".", "") : "";
-    return new Decimal(sign, exponent, head, tail);
+    return new Decimal(sign, exponent, head, text.substring(at, last).replace(".", ""));
   }
 
   private static long power(String text, int from) {
@@ -161,13 +160,11 @@ final class Decimal implements Comparable<Decimal> {
 
   @Override
   public int hashCode() {
-    return 31 * (31 * (31 * Long.hashCode(exponent) + Long.hashCode(head)) + tail.hashCode())
-        + sign;
+    return 31 * (31 * (31 * (int) exponent + Long.hashCode(head)) + tail.hashCode()) + sign;
   }
 
   @Override
   public String toString() {
-    String digits = sign == 0 ? "0" : head + tail;
-    return (sign < 0 ? "-0." : "0.") + digits + "e" + exponent;
+    return (sign < 0 ? "-0." : "0.") + head + tail + "e" + exponent;
   }
 }

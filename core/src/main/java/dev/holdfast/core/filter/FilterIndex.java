@@ -137,10 +137,8 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
    */
   public boolean remove(T entry) {
     boolean wasThere = asked.remove(entry);
-    if (tellsApart && !wasThere) {
-      for (Key key : allKeys(entry.filters())) {
-        wasThere |= removeAt(key, entry);
-      }
+    for (Key key : allKeys(entry.filters())) {
+      wasThere |= removeAt(key, entry);
     }
     return wasThere;
   }
@@ -158,9 +156,9 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
   }
 
   private boolean removeAt(Key key, T entry) {
-    Map<Object, Bucket<T>> values = fieldsOf(key.state).get(key.field);
-    Bucket<T> bucket = values == null ? null : values.get(key.value);
-    if (values == null || bucket == null || !bucket.remove(entry)) {
+    Map<Object, Bucket<T>> values = fieldsOf(key.state).getOrDefault(key.field, Map.of());
+    Bucket<T> bucket = values.get(key.value);
+    if (bucket == null || !bucket.remove(entry)) {
       return false;
     }
     if (bucket.size() == 0) {

@@ -73,7 +73,7 @@ public record Filters(Connector connector, List<Filter> filters) {
       return null;
     }
     int inner =
-        filters.get(decider) instanceof Group group && group.connector() == connector
+        filters.get(decider) instanceof Group group
             ? group.connector().decider(group.filters(), payload)
             : NO_FILTER;
     return inner == NO_FILTER ? place(decider) : place(decider, inner);

@@ -3,6 +3,7 @@ package dev.holdfast.core.filter;
 import dev.holdfast.core.filter.Value.Fields;
 import dev.holdfast.core.filter.Value.Items;
 import dev.holdfast.core.filter.Value.Nothing;
+import dev.holdfast.core.filter.Value.Scalar;
 import dev.holdfast.core.filter.Value.Truth;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +66,7 @@ public enum Operator {
       case Items _ -> objectionToItems();
       case Nothing _ -> isOrdering() ? objectionToOrdering("null") : null;
       case Truth _ -> isOrdering() ? objectionToOrdering("a boolean") : null;
-      case Value.Text _, Value.Numeral _ -> null;
+      case Scalar _ -> null;
     };
   }
 

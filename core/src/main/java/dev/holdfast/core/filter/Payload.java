@@ -71,10 +71,7 @@ public final class Payload {
     }
     Value before = field(State.OLD, name);
     Value now = field(State.NEW, name);
-    if (before == null || now == null) {
-      return before != null || now != null;
-    }
-    return !Compare.isSame(before, now);
+    return before == null ? now != null : !Compare.isSame(before, now);
   }
 
   private Read read(State state) {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Seeds;
 import java.math.BigDecimal;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -141,6 +144,23 @@ class DecimalTest {
     assertThat(decimal("1e" + digits)).isGreaterThan(decimal(digits));
     assertThat(decimal("1e-" + digits)).isLessThan(decimal("0." + "0".repeat(1_000_000) + "1"));
     assertThat(decimal("1" + "0".repeat(1_000_000))).isEqualTo(decimal("1e1000000"));
+  }
+
+  @Test
+  void hash_codes_tell_numbers_apart() {
+    Set<Integer> codes = new HashSet<>();
+    int numbers = 0;
+    for (String sign : List.of("", "-")) {
+      for (int exponent = -50; exponent < 50; exponent++) {
+        for (int digit = 1; digit < 10; digit++) {
+          for (String tail : List.of("", "000000000000000001", "0000000000000000012")) {
+            codes.add(decimal(sign + digit + "." + digit + tail + "e" + exponent).hashCode());
+            numbers++;
+          }
+        }
+      }
+    }
+    assertThat(codes).hasSizeGreaterThan(numbers * 99 / 100);
   }
 
   @Test

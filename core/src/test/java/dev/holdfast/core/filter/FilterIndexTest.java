@@ -203,6 +203,38 @@ class FilterIndexTest {
   }
 
   @Test
+  void it_is_empty_when_the_last_has_gone() {
+    List<Noted> all = new ArrayList<>();
+    for (int i = 0; i <= FilterIndex.FEW; i++) {
+      all.add(add(i, Connector.AND, eq("a", new Numeral("" + i))));
+    }
+    Comparison old = new Comparison("a", new Text("x"), Operator.EQ, State.OLD);
+    all.add(add(100, Connector.AND, old));
+    all.add(add(101, Connector.AND, gt("a", new Text("x"))));
+    while (!all.isEmpty()) {
+      assertThat(index.isEmpty()).isFalse();
+      assertThat(index.remove(all.removeFirst())).isTrue();
+    }
+    assertThat(index.isEmpty()).isTrue();
+    all.add(add(100, Connector.AND, old));
+    all.add(add(1, Connector.AND, eq("a", new Text("x"))));
+    assertThat(index.remove(all.removeFirst())).isTrue();
+    assertThat(index.isEmpty()).isFalse();
+    assertThat(index.remove(all.removeFirst())).isTrue();
+    assertThat(index.isEmpty()).isTrue();
+  }
+
+  @Test
+  void a_state_before_that_nobody_asks_for_is_not_read() {
+    addMany();
+    byte[] previous = "{\"a\":1}".getBytes(UTF_8);
+    Payload payload = new Payload("{\"a\":1}".getBytes(UTF_8), previous);
+    index.find(payload, new ArrayList<>());
+    previous[5] = '2';
+    assertThat(payload.field(State.OLD, "a")).isEqualTo(new Numeral("2"));
+  }
+
+  @Test
   void an_entry_takes_the_place_of_one_with_its_id() {
     add(1, Connector.AND, eq("a", new Text("x")));
     Noted second = add(1, Connector.AND, eq("a", new Text("y")));
