@@ -7,6 +7,7 @@ import dev.holdfast.core.Seeds;
 import dev.holdfast.core.filter.Filter.Comparison;
 import dev.holdfast.core.filter.Filter.Group;
 import dev.holdfast.core.filter.Filters.Connector;
+import dev.holdfast.core.filter.Value.Fields;
 import dev.holdfast.core.filter.Value.Numeral;
 import dev.holdfast.core.filter.Value.Text;
 import java.util.ArrayList;
@@ -77,6 +78,25 @@ class FilterIndexTest {
     assertThat(find("{\"a\":[\"x\"]}")).isEmpty();
     assertThat(find("{}")).isEmpty();
     assertThat(asked).isEmpty();
+  }
+
+  @Test
+  void entries_that_ask_for_another_nested_value_are_not_asked() {
+    addMany();
+    List<Noted> entries = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      Value number = new Numeral("" + i);
+      Value customer = new Fields(Map.of("country", new Text("NO"), "number", number));
+      entries.add(add(i, Connector.AND, eq("order", new Fields(Map.of("customer", customer)))));
+    }
+    assertThat(find("{\"order\":{\"customer\":{\"country\":\"NO\",\"number\":7,\"n\":1}}}"))
+        .containsExactly(7L);
+    assertThat(asked).contains(7L).hasSizeLessThanOrEqualTo(2);
+    assertThat(find("{\"order\":{\"country\":\"NO\",\"number\":7}}")).isEmpty();
+    assertThat(find("{\"order\":[{\"customer\":{\"country\":\"NO\",\"number\":7}}]}")).isEmpty();
+    assertThat(asked).isEmpty();
+    assertThat(index.remove(entries.get(7))).isTrue();
+    assertThat(find("{\"order\":{\"customer\":{\"country\":\"NO\",\"number\":7}}}")).isEmpty();
   }
 
   @Test

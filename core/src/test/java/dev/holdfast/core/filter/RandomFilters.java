@@ -65,7 +65,8 @@ public final class RandomFilters {
     State state = random.nextInt(4) == 0 ? State.OLD : State.NEW;
     String name = pick(NAMES, random);
     if (random.nextInt(3) > 0) {
-      return new Comparison(name, scalar(random), Operator.EQ, state);
+      Value value = random.nextInt(3) == 0 ? nested(random) : scalar(random);
+      return new Comparison(name, value, Operator.EQ, state);
     }
     Operator operator = pick(List.of(Operator.values()), random);
     if (operator == Operator.CHANGED) {
@@ -100,6 +101,16 @@ public final class RandomFilters {
     int size = random.nextInt(4);
     for (int i = 0; i < size; i++) {
       fields.put(pick(NAMES, random), value(random));
+    }
+    return new Fields(fields);
+  }
+
+  /** Fields to be asked for, one or two of them, sometimes in one another. */
+  private static Fields nested(SplittableRandom random) {
+    Map<String, Value> fields = new LinkedHashMap<>();
+    int size = random.nextInt(1, 3);
+    for (int i = 0; i < size; i++) {
+      fields.put(pick(NAMES, random), random.nextInt(4) == 0 ? nested(random) : scalar(random));
     }
     return new Fields(fields);
   }
