@@ -328,6 +328,15 @@ class SubscriptionReaderTest {
             "\"secret\":\"whsec_PLANTED\"",
             "\"authToken\":\"PLANTED \"",
             "\"headers\":{\"a\":\"PLANTED \"}",
+            "\"authToken\":PLANTED",
+            "\"authToken\":'PLANTED'",
+            "\"authToken\":\"PLANTED\nPLANTED\"",
+            "\"authToken\":\"PLANTED\" PLANTED",
+            "\"authToken\":truePLANTED",
+            "\"secret\":whsec_PLANTED,",
+            "\"headers\":{a:PLANTED}",
+            "\"headers\":{\"a\" \"PLANTED\"}",
+            "\"headers\":{\"a\":\"\\PLANTED\"}",
             "\"authToken\":\"PLANTED\",\"headers\":{\"Authorization\":\"PLANTED\"}")) {
       assertThat(refused(with(fields)).json().toString()).doesNotContain("PLANTED");
     }
