@@ -31,18 +31,13 @@ public record ApiLimits(
   /** What a request with one event may have beyond {@code data} and {@code previous}. */
   static final int EVENT_OVERHEAD_BYTES = 64 << 10;
 
+  /** Of one subscription, also in an import. */
   static final int SUBSCRIPTION_BYTES = 64 << 10;
 
   /** Of one import. */
   static final int IMPORT_SUBSCRIPTIONS = 10_000;
 
   static final int IMPORT_BYTES = 16 << 20;
-
-  /**
-   * Of one subscription in an import: more than of a single one, since what was made by several
-   * requests comes back in one piece.
-   */
-  static final int IMPORTED_BYTES = 256 << 10;
 
   /** Stored events that a preview looks at. */
   static final int PREVIEW_EVENTS = 100;
@@ -63,7 +58,7 @@ public record ApiLimits(
   /** Bodies up to this size are parsed on the event loop, larger ones on a thread of their own. */
   static final int INLINE_PARSE_BYTES = 256 << 10;
 
-  /** Lists up to this length are written on the event loop. */
+  /** Lists of small items up to this length are written on the event loop. */
   static final int INLINE_WRITE_ITEMS = 50;
 
   /** Levels of arrays and objects inside {@code data} or {@code previous}. */
@@ -87,6 +82,9 @@ public record ApiLimits(
 
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
+
+  /** At about this size a list of subscriptions ends, however many were asked for. */
+  static final int LIST_BYTES = 4 << 20;
 
   static final int INITIAL_LINE_BYTES = 8 << 10;
   static final int HEADER_BYTES = 16 << 10;

@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -403,6 +404,18 @@ final class Exchange {
           context.executeBlocking(() -> Json.list(page.items(), writer, page.next()), false),
           json -> answer(200, json));
     }
+  }
+
+  /**
+   * Answers with a list whose items can be large: it ends early when it has become so, and none of
+   * it is written on the event loop.
+   */
+  <T> void answerLargeList(
+      Page<T> page, Function<T, String> cursorAfter, BiConsumer<JsonGenerator, T> writer) {
+    then(
+        context.executeBlocking(
+            () -> Json.list(page, ApiLimits.LIST_BYTES, cursorAfter, writer), false),
+        json -> answer(200, json));
   }
 
   void answerCreated(String location, Buffer json) {
