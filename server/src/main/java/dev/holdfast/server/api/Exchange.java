@@ -435,6 +435,13 @@ final class Exchange {
   }
 
   void refuse(Problem problem) {
+    Buffer json;
+    try {
+      json = problem.json();
+    } catch (RuntimeException e) {
+      fail(e);
+      return;
+    }
     if (begin()) {
       connections.answers().refused(problem.kind());
       HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
@@ -449,13 +456,15 @@ final class Exchange {
       if (problem.allow() != null) {
         response.putHeader(HttpHeaders.ALLOW, problem.allow());
       }
-      end(response, problem.json());
+      end(response, json);
     }
   }
 
   /** The engine gave an answer that does not belong to what it was asked. */
   void unexpected(Answer answer) {
-    fail(new IllegalStateException("an answer that does not fit the request: " + answer));
+    fail(
+        new IllegalStateException(
+            "an answer that does not fit the request: " + answer.getClass().getSimpleName()));
   }
 
   /** We failed: the log says how, the caller learns where to look. */

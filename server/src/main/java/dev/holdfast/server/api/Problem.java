@@ -239,9 +239,9 @@ record Problem(
           out.writeStringProperty("type", kind.type);
           out.writeStringProperty("title", kind.title);
           out.writeNumberProperty("status", kind.status);
-          out.writeStringProperty("detail", detail);
+          out.writeStringProperty("detail", Text.whole(detail));
           if (field != null) {
-            out.writeStringProperty("field", field);
+            out.writeStringProperty("field", Text.whole(field));
           }
           if (index != null) {
             out.writeNumberProperty("index", index);
