@@ -42,6 +42,9 @@ public record ApiLimits(
   /** Stored events that a preview looks at. */
   static final int PREVIEW_EVENTS = 100;
 
+  /** Previews under way at once. */
+  static final int PREVIEWS = 4;
+
   static final int REPLAY_BYTES = 16 << 10;
 
   static final int KEY_REQUEST_BYTES = 4 << 10;
@@ -80,11 +83,11 @@ public record ApiLimits(
   static final int LIST_ITEMS = 1_000;
   static final int LIST_ITEMS_DEFAULT = 100;
 
-  /** How many endpoints a list looks at for those that are wanted. */
-  static final int LIST_ROWS = 10_000;
-
   /** At about this size a list of subscriptions ends, however many were asked for. */
   static final int LIST_BYTES = 4 << 20;
+
+  /** How many endpoints a list looks at for those that are wanted. */
+  static final int LIST_ROWS = 10_000;
 
   static final int INITIAL_LINE_BYTES = 8 << 10;
   static final int HEADER_BYTES = 16 << 10;
