@@ -2,6 +2,8 @@ package dev.holdfast.core.filter;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Entries in the order of their ids. Most buckets have one, so they begin small. */
 final class Bucket<T extends FilterIndex.Entry> {
@@ -38,10 +40,10 @@ final class Bucket<T extends FilterIndex.Entry> {
     return all;
   }
 
-  /** Adds the entries whose filters hold to a list. */
-  void find(Payload payload, List<T> into) {
+  /** Adds the entries whose filters hold to a list, those aside that were asked before. */
+  void find(Payload payload, List<T> into, @Nullable Set<Long> before) {
     for (T entry : entries) {
-      if (entry.filters().hold(payload)) {
+      if ((before == null || before.add(entry.id())) && entry.filters().hold(payload)) {
         into.add(entry);
       }
     }

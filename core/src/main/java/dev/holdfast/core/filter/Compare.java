@@ -52,7 +52,7 @@ final class Compare {
               : eachHolds(found, fields, Compare::contains);
       case Scalar scalar ->
           switch (found) {
-            case Text text -> scalar != Nothing.NULL && text.text().contains(scalar.text());
+            case Text text -> scalar != Nothing.NULL && Search.isIn(text.text(), scalar.text());
             case Items items -> hasOneOf(items, scalar);
             case null, default -> false;
           };

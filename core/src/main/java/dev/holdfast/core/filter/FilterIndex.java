@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -102,7 +103,8 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
     }
 
     /** Adds the entries whose filters hold, of those under these fields' values. */
-    void find(Map<String, Value> present, Payload payload, List<T> found) {
+    void find(
+        Map<String, Value> present, Payload payload, List<T> found, @Nullable Set<Long> before) {
       if (fields.isEmpty()) {
         return;
       }
@@ -116,10 +118,10 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
               case Scalar scalar -> {
                 Bucket<T> bucket = branch.values.get(scalar.key());
                 if (bucket != null) {
-                  bucket.find(payload, found);
+                  bucket.find(payload, found, before);
                 }
               }
-              case Fields nested -> branch.find(nested.values(), payload, found);
+              case Fields nested -> branch.find(nested.values(), payload, found, before);
               case Items _ -> {}
             }
           });
@@ -262,11 +264,21 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
 
   /** Adds the entries whose filters hold to a list, each once, in the order of their ids. */
   public void find(Payload payload, List<T> into) {
+    find(payload, into, null);
+  }
+
+  /**
+   * The same, without those that were asked before.
+   *
+   * @param before their ids, to which those that are asked now are added; absent when nobody wants
+   *     to know
+   */
+  public void find(Payload payload, List<T> into, @Nullable Set<Long> before) {
     List<T> found = new ArrayList<>();
-    asked.find(payload, found);
+    asked.find(payload, found, before);
     if (tellsApart) {
-      look(State.NEW, payload, found);
-      look(State.OLD, payload, found);
+      look(State.NEW, payload, found, before);
+      look(State.OLD, payload, found, before);
       found.sort(comparingLong(Entry::id));
     }
     long last = Long.MIN_VALUE;
@@ -278,10 +290,10 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
     }
   }
 
-  private void look(State state, Payload payload, List<T> found) {
+  private void look(State state, Payload payload, List<T> found, @Nullable Set<Long> before) {
     Branch<T> branch = of(state);
     if (!branch.isEmpty()) {
-      branch.find(payload.fields(state), payload, found);
+      branch.find(payload.fields(state), payload, found, before);
     }
   }
 

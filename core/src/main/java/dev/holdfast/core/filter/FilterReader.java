@@ -316,8 +316,7 @@ public final class FilterReader {
       for (String name = parser.nextName(); name != null; name = parser.nextName()) {
         count(name.length() + (fields.isEmpty() ? "\"\":" : ",\"\":").length());
         if (fields.containsKey(name)) {
-          throw new InvalidFilter(
-              place, "The field %s is in an object twice. Give it once.".formatted(name));
+          throw new InvalidFilter(place, "A field is in an object of it twice. Give it once.");
         }
         parser.nextToken();
         fields.put(name, value(depth));

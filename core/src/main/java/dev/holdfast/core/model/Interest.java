@@ -47,6 +47,18 @@ public record Interest(List<TypePattern> types, @Nullable String subject, Filter
         : Optional.empty();
   }
 
+  /** Short, since filters can be long, and hold what is nobody else's business. */
+  @Override
+  public String toString() {
+    return "Interest[types="
+        + types.stream().map(TypePattern::text).toList()
+        + ", subject="
+        + subject
+        + ", filters="
+        + filters.filters().size()
+        + "]";
+  }
+
   /**
    * What is to be changed of an interest; what is absent stays.
    *

@@ -13,9 +13,9 @@ public record TypePattern(String text) {
     return text.indexOf('*') < 0;
   }
 
-  /** Whether it names a type of events that tell of something new, which has no previous state. */
+  /** Whether all types that it stands for tell of something new, which has no previous state. */
   public boolean isOfCreations() {
-    return isExact() && text.endsWith(".CREATE");
+    return text.endsWith(".CREATE");
   }
 
   /** Whether it stands for a type; an operational one has to be named by more than a {@code *}. */

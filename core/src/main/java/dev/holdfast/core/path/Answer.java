@@ -36,6 +36,9 @@ public sealed interface Answer {
   /** Nothing was changed: so many secrets are still valid that there can be no more. */
   record TooManySecrets(int most) implements OfSubscriptions {}
 
+  /** Nothing was done: so many subscriptions are being brought what was before them. */
+  record TooManyHistories(int most) implements OfSubscriptions {}
+
   /** What became of each subscription that was to be had, or would become of it. */
   record Imported(List<Item> items) implements OfSubscriptions {
 

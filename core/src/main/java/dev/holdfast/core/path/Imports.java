@@ -2,9 +2,12 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
@@ -18,7 +21,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -32,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A subscription that is there already is told by its URL, types and subject. So the same import
  * once more changes nothing, and one with other filters changes them in place, without losing or
- * doubling an event.
+ * doubling an event. Imports of one tenant go one after the other, so that the second finds what
+ * the first has made.
  */
 final class Imports {
   private final IdSource ids;
@@ -42,8 +46,11 @@ final class Imports {
   private final Align align;
   private final Subscriptions subscriptions;
 
-  /** What is answered when a write has landed. */
-  private final IdentityHashMap<Write.Import, List<Item>> underWay = new IdentityHashMap<>();
+  /** What is being written, by tenant. */
+  private final Map<String, UnderWay> underWay = new HashMap<>();
+
+  /** What waits for that, by tenant. */
+  private final Map<String, Deque<Waiting>> waiting = new HashMap<>();
 
   Imports(
       IdSource ids,
@@ -60,106 +67,165 @@ final class Imports {
     this.subscriptions = subscriptions;
   }
 
+  /**
+   * An import that is being written.
+   *
+   * @param items what is answered when it has landed
+   * @param limitsBefore the rate limits that endpoints had, in case it does not land
+   */
+  private record UnderWay(List<Item> items, Map<Lane, Optional<RateLimit>> limitsBefore) {}
+
+  private record Waiting(Request.Import request, Consumer<Answer> replyTo) {}
+
   /** What tells a subscription from others, whatever else changes about it. */
-  private record Identity(String url, List<TypePattern> types, @Nullable String subject) {}
+  private record Identity(String url, List<TypePattern> types, @Nullable String subject) {
+    static Identity of(String url, Interest interest) {
+      return new Identity(url, interest.types(), interest.subject());
+    }
+  }
+
+  /** All of a subscription but its secrets. */
+  private record Content(
+      String url,
+      Interest interest,
+      Format format,
+      boolean base64,
+      @Nullable String authToken,
+      Map<String, String> headers) {
+    static Content of(String url, Interest interest, Form form) {
+      return new Content(
+          url, interest, form.format(), form.base64(), form.authToken(), form.headers());
+    }
+  }
+
+  /**
+   * What is to be done about one wish.
+   *
+   * @param before the subscription that is there already
+   * @param same whether nothing is to be changed about it
+   */
+  private record Plan(Imported imported, @Nullable Subscription before, boolean same) {
+    Wish wish() {
+      return imported.wish();
+    }
+  }
 
   void take(Request.Import request, Consumer<Answer> replyTo, Turn turn) {
-    List<@Nullable Subscription> present = present(request);
-    List<Item> items = new ArrayList<>();
-    List<Write.Subscribe> created = new ArrayList<>();
-    List<Write.Update> changed = new ArrayList<>();
-    for (int i = 0; i < present.size(); i++) {
-      Imported imported = request.subscriptions().get(i);
-      Subscription before = present.get(i);
-      if (request.dryRun()) {
-        items.add(planned(request.tenant(), imported, before, turn));
-      } else if (before == null) {
-        items.add(create(request.tenant(), imported.wish(), created, turn));
-      } else {
-        items.add(change(imported, before, changed, turn));
-      }
-    }
-    if (created.isEmpty() && changed.isEmpty()) {
-      turn.reply(replyTo, new Answer.Imported(items));
+    if (underWay.containsKey(request.tenant()) && !request.dryRun()) {
+      waiting
+          .computeIfAbsent(request.tenant(), _ -> new ArrayDeque<>())
+          .add(new Waiting(request, replyTo));
       return;
     }
-    Write.Import write = new Write.Import(created, changed);
-    underWay.put(write, items);
-    int weight = created.size() + changed.size();
-    commit.add(new Commit.Entry(write, null, null, replyTo, weight, 0));
+    List<Plan> plans = plans(request);
+    Answer objection = objection(plans, turn);
+    if (objection != null) {
+      turn.reply(replyTo, objection);
+    } else if (request.dryRun()) {
+      List<Item> items = new ArrayList<>();
+      plans.forEach(plan -> items.add(foreseen(request.tenant(), plan, turn)));
+      turn.reply(replyTo, new Answer.Imported(items));
+    } else {
+      carryOut(request.tenant(), plans, replyTo, turn);
+    }
   }
 
-  /** For each wish the subscription that is there already: first those that are all the same. */
-  private List<@Nullable Subscription> present(Request.Import request) {
-    Map<Identity, Deque<Subscription>> known = new HashMap<>();
-    for (long id : match.subscriptionsOf(request.tenant()).keySet()) {
-      Subscription subscription = match.latest(id);
-      if (subscription != null) {
-        String url = lanes.of(subscription.endpoint()).endpoint.url();
-        known
-            .computeIfAbsent(
-                new Identity(url, subscription.types(), subscription.subject()),
-                _ -> new ArrayDeque<>())
-            .add(subscription);
-      }
-    }
-    List<@Nullable Subscription> present = new ArrayList<>();
+  /** Pairs each wish with what is there: first those that are the same in everything. */
+  private List<Plan> plans(Request.Import request) {
+    Set<Long> endpoints = new HashSet<>();
     for (Imported imported : request.subscriptions()) {
-      Deque<Subscription> alike = known.get(identity(imported.wish()));
+      Lane lane = lanes.withUrl(request.tenant(), imported.wish().url());
+      if (lane != null) {
+        endpoints.add(lane.endpoint.id());
+      }
+    }
+    Map<Identity, Map<Long, Subscription>> alike = new HashMap<>();
+    Map<Content, List<Subscription>> equal = new HashMap<>();
+    for (long id : match.subscriptionsOf(request.tenant()).keySet()) {
+      Subscription known = match.latest(id);
+      if (known != null && endpoints.contains(known.endpoint())) {
+        String url = lanes.of(known.endpoint()).endpoint.url();
+        alike
+            .computeIfAbsent(Identity.of(url, known.interest()), _ -> new LinkedHashMap<>())
+            .put(id, known);
+        equal
+            .computeIfAbsent(
+                Content.of(url, known.interest(), known.form()), _ -> new ArrayList<>(1))
+            .add(known);
+      }
+    }
+    List<Plan> plans = new ArrayList<>();
+    for (Imported imported : request.subscriptions()) {
+      Wish wish = imported.wish();
+      Map<Long, Subscription> left = alike.get(Identity.of(wish.url(), wish.interest()));
       Subscription same = null;
-      if (alike != null) {
-        same =
-            alike.stream()
-                .filter(candidate -> isSame(imported, candidate))
-                .findFirst()
-                .orElse(null);
-        alike.remove(same);
+      for (Subscription candidate :
+          equal.getOrDefault(Content.of(wish.url(), wish.interest(), wish.form()), List.of())) {
+        if (same == null
+            && left != null
+            && left.containsKey(candidate.id())
+            && isSameBeside(imported, candidate)) {
+          same = candidate;
+          left.remove(candidate.id());
+        }
       }
-      present.add(same);
+      plans.add(new Plan(imported, same, same != null));
     }
-    for (int i = 0; i < present.size(); i++) {
-      Deque<Subscription> alike = known.get(identity(request.subscriptions().get(i).wish()));
-      if (present.get(i) == null && alike != null) {
-        present.set(i, alike.poll());
-      }
-    }
-    return present;
+    plans.replaceAll(
+        plan -> {
+          Identity identity = Identity.of(plan.wish().url(), plan.wish().interest());
+          Map<Long, Subscription> left = alike.getOrDefault(identity, Map.of());
+          if (plan.same() || left.isEmpty()) {
+            return plan;
+          }
+          long first = left.keySet().iterator().next();
+          return new Plan(plan.imported(), left.remove(first), false);
+        });
+    return plans;
   }
 
-  private static Identity identity(Wish wish) {
-    return new Identity(wish.url(), wish.interest().types(), wish.interest().subject());
-  }
-
-  private boolean isSame(Imported imported, Subscription before) {
+  /** Whether what is not {@link Content} is the same too: the secret and the endpoint's limit. */
+  private boolean isSameBeside(Imported imported, Subscription before) {
     Wish wish = imported.wish();
-    Form form = before.form();
     boolean sameSecret =
         imported.keepsSecrets()
-            || newest(wish.form()).map(Secret::text).equals(newest(form).map(Secret::text));
-    boolean sameRate =
-        wish.rateLimit() == null
-            || wish.rateLimit().equals(lanes.of(before.endpoint()).endpoint.rateLimit());
+            || newest(wish.form())
+                .map(Secret::text)
+                .equals(newest(before.form()).map(Secret::text));
     return sameSecret
-        && sameRate
-        && wish.interest().equals(before.interest())
-        && wish.form().format() == form.format()
-        && wish.form().base64() == form.base64()
-        && Objects.equals(wish.form().authToken(), form.authToken())
-        && wish.form().headers().equals(form.headers());
+        && (wish.rateLimit() == null
+            || wish.rateLimit().equals(lanes.of(before.endpoint()).endpoint.rateLimit()));
   }
 
   private static Optional<Secret> newest(Form form) {
     return form.secrets().stream().findFirst();
   }
 
-  private Item planned(String tenant, Imported imported, @Nullable Subscription before, Turn turn) {
-    if (before != null) {
-      return new Item(
-          isSame(imported, before) ? Result.UNCHANGED : Result.CHANGED,
-          before,
-          lanes.of(before.endpoint()).endpoint);
+  private static @Nullable Answer objection(List<Plan> plans, Turn turn) {
+    for (int i = 0; i < plans.size(); i++) {
+      Plan plan = plans.get(i);
+      if (plan.before() != null
+          && !plan.same()
+          && form(plan.imported(), plan.before().form(), turn).secretsAt(turn.now()).size()
+              > Limits.VALID_SECRETS) {
+        return new Answer.Unfit(
+            "subscriptions[" + i + "].secret",
+            "The subscription has %d valid secrets already. Leave the secret out, or wait until one"
+                    .formatted(Limits.VALID_SECRETS)
+                + " of them ends.");
+      }
     }
-    Wish wish = imported.wish();
+    return null;
+  }
+
+  private Item foreseen(String tenant, Plan plan, Turn turn) {
+    if (plan.before() != null) {
+      return new Item(
+          plan.same() ? Result.UNCHANGED : Result.CHANGED,
+          plan.before(),
+          lanes.of(plan.before().endpoint()).endpoint);
+    }
+    Wish wish = plan.wish();
     Lane lane = lanes.withUrl(tenant, wish.url());
     Endpoint endpoint =
         lane != null
@@ -171,11 +237,47 @@ final class Imports {
         endpoint);
   }
 
+  private void carryOut(String tenant, List<Plan> plans, Consumer<Answer> replyTo, Turn turn) {
+    Map<Lane, Optional<RateLimit>> limitsBefore = limitRates(tenant, plans, turn);
+    List<Item> items = new ArrayList<>();
+    List<Write.Subscribe> created = new ArrayList<>();
+    List<Write.Update> changed = new ArrayList<>();
+    for (Plan plan : plans) {
+      if (plan.before() == null) {
+        items.add(create(tenant, plan.wish(), created, turn));
+      } else if (plan.same()) {
+        Endpoint endpoint = lanes.of(plan.before().endpoint()).endpoint;
+        items.add(new Item(Result.UNCHANGED, plan.before(), endpoint));
+      } else {
+        items.add(change(plan.imported(), plan.before(), changed, turn));
+      }
+    }
+    if (created.isEmpty() && changed.isEmpty()) {
+      turn.reply(replyTo, new Answer.Imported(items));
+      return;
+    }
+    underWay.put(tenant, new UnderWay(items, limitsBefore));
+    int weight = created.size() + changed.size();
+    commit.add(
+        new Commit.Entry(new Write.Import(created, changed), null, null, replyTo, weight, 0));
+  }
+
+  /** Limits endpoints before they are written, which is no later than the subscriptions are. */
+  private Map<Lane, Optional<RateLimit>> limitRates(String tenant, List<Plan> plans, Turn turn) {
+    Map<Lane, Optional<RateLimit>> before = new HashMap<>();
+    for (Plan plan : plans) {
+      RateLimit limit = plan.wish().rateLimit();
+      if (limit != null && !plan.same()) {
+        Lane lane = subscriptions.lane(tenant, plan.wish().url(), turn);
+        before.putIfAbsent(lane, Optional.ofNullable(lane.endpoint.rateLimit()));
+        subscriptions.limitRate(lane, limit);
+      }
+    }
+    return before;
+  }
+
   private Item create(String tenant, Wish wish, List<Write.Subscribe> created, Turn turn) {
     Lane lane = subscriptions.lane(tenant, wish.url(), turn);
-    if (wish.rateLimit() != null) {
-      subscriptions.limitRate(lane, wish.rateLimit());
-    }
     Subscription subscription =
         new Subscription(
             ids.next(turn.now()),
@@ -190,20 +292,13 @@ final class Imports {
 
   private Item change(
       Imported imported, Subscription before, List<Write.Update> changed, Turn turn) {
-    Wish wish = imported.wish();
     Lane lane = lanes.of(before.endpoint());
-    if (isSame(imported, before)) {
-      return new Item(Result.UNCHANGED, before, lane.endpoint);
-    }
-    if (wish.rateLimit() != null) {
-      subscriptions.limitRate(lane, wish.rateLimit());
-    }
     Subscription after =
         new Subscription(
             before.id(),
             before.tenant(),
             before.endpoint(),
-            wish.interest(),
+            imported.wish().interest(),
             form(imported, before.form(), turn),
             before.createdAt(),
             before.paused(),
@@ -242,22 +337,51 @@ final class Imports {
       match.replace(changed.subscription());
       align.changed(changed.subscription(), turn);
     }
-    turn.reply(replyTo, new Answer.Imported(Objects.requireNonNull(underWay.remove(write))));
+    turn.reply(replyTo, new Answer.Imported(ended(write).items()));
+    takeNext(tenant(write), turn);
   }
 
-  void notWritten(Write.Import write) {
-    underWay.remove(write);
-    Set<Lane> unwritten = new HashSet<>();
+  void notWritten(Write.Import write, Turn turn) {
+    UnderWay ended = ended(write);
     for (Write.Subscribe created : write.created()) {
       Lane lane = lanes.get(created.subscription().endpoint());
       if (lane != null && !lane.stored) {
-        unwritten.add(lane);
+        lanes.remove(lane);
       }
     }
-    unwritten.forEach(lanes::remove);
+    ended
+        .limitsBefore()
+        .forEach(
+            (lane, limit) -> {
+              if (lane.stored) {
+                subscriptions.limitRate(lane, limit.orElse(null));
+              }
+            });
     for (Write.Update changed : write.changed()) {
       match.changed(changed.subscription());
       subscriptions.goOn(changed.subscription());
+    }
+    takeNext(tenant(write), turn);
+  }
+
+  private UnderWay ended(Write.Import write) {
+    return Objects.requireNonNull(underWay.remove(tenant(write)));
+  }
+
+  private static String tenant(Write.Import write) {
+    return write.created().isEmpty()
+        ? write.changed().getFirst().subscription().tenant()
+        : write.created().getFirst().subscription().tenant();
+  }
+
+  private void takeNext(String tenant, Turn turn) {
+    Deque<Waiting> queue = waiting.get(tenant);
+    Waiting next = queue == null ? null : queue.poll();
+    if (queue != null && queue.isEmpty()) {
+      waiting.remove(tenant);
+    }
+    if (next != null) {
+      take(next.request(), next.replyTo(), turn);
     }
   }
 }

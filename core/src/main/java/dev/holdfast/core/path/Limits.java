@@ -52,6 +52,9 @@ public record Limits(
   /** Headers of its own that one subscription's messages are sent with. */
   public static final int HEADERS = 20;
 
+  /** Subscriptions of one tenant that are being brought what was before them, at once. */
+  public static final int HISTORIES = 100;
+
   /** Secrets of one subscription that are valid at once. */
   public static final int VALID_SECRETS = 10;
 

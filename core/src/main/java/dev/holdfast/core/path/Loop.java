@@ -166,13 +166,22 @@ public final class Loop implements View {
         loads.forget(loaded.load());
         dispatch.eventsLoaded(loaded.load(), loaded.events(), turn);
       }
-      case Input.LoadFailed failed -> loads.failed(failed.load(), turn);
+      case Input.LoadFailed failed -> loadFailed(failed.load(), turn);
       case Input.SpaceLeft space -> reserve.left(space.bytes(), turn);
       case Input.Removed removed -> admission.removed(removed.events());
       case Input.StopRequested _ -> {
         stopping = true;
         dispatch.stop();
       }
+    }
+  }
+
+  private void loadFailed(Load load, Turn turn) {
+    if (load instanceof Load.OfReplay ofReplay) {
+      loads.forget(ofReplay);
+      replays.notRead(ofReplay, turn);
+    } else {
+      loads.failed(load, turn);
     }
   }
 
@@ -301,7 +310,7 @@ public final class Loop implements View {
       }
       switch (entry.write()) {
         case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
-        case Write.Import write -> imports.notWritten(write);
+        case Write.Import write -> imports.notWritten(write, turn);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Retry _, Write.Park _ ->

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -58,6 +59,9 @@ final class Replays {
   private @Nullable Long writing;
 
   private final Deque<Consumer<Answer>> cancelling = new ArrayDeque<>();
+
+  /** Histories of which it is not on disk yet where they end. */
+  private final Set<Long> unbounded = new HashSet<>();
 
   /** When what could not be written is tried again. */
   private Instant retryAt = Instant.EPOCH;
@@ -120,26 +124,42 @@ final class Replays {
     // If it was not yet written where the subscription's own events begin, the store leaves out
     // those that it has.
     Replay bounded = replay.below() == null ? replay.bounded(ids.last() + 1) : replay;
+    if (replay.below() == null) {
+      unbounded.add(replay.id());
+    }
     running.put(bounded.id(), bounded);
     turns.add(bounded.id());
   }
 
+  /** How many subscriptions of a tenant are being brought what was before them. */
+  int histories(String tenant) {
+    int count = 0;
+    for (Replay replay : running.values()) {
+      count += replay.selection().isHistory() && replay.tenant().equals(tenant) ? 1 : 0;
+    }
+    return count;
+  }
+
   /** Whether all that a replay may be of is where the store's reads find it. */
-  private boolean isSettled(Replay replay) {
+  private boolean isSettled(Replay replay, long firstPlanned) {
     if (!replay.selection().isHistory()) {
       return true;
     }
     long last = Objects.requireNonNull(replay.below()) - 1;
-    return loads.isAllLanded(last) && !spread.isPlannedUpTo(last);
+    return loads.isAllLanded(last) && firstPlanned > last;
   }
 
   /** Gives those their turn that have waited for what is on disk now. */
   private void takeSettled() {
+    if (settling.isEmpty()) {
+      return;
+    }
+    long firstPlanned = spread.firstPlanned();
     for (Iterator<Long> left = settling.iterator(); left.hasNext(); ) {
       Replay replay = running.get(left.next());
       if (replay == null) {
         left.remove();
-      } else if (isSettled(replay)) {
+      } else if (isSettled(replay, firstPlanned)) {
         left.remove();
         turns.add(replay.id());
       }
@@ -150,12 +170,13 @@ final class Replays {
   private @Nullable Replay next() {
     while (!turns.isEmpty()) {
       Replay replay = running.get(turns.remove());
-      if (replay != null && isSettled(replay)) {
+      if (replay == null) {
+        continue;
+      }
+      if (unbounded.contains(replay.id()) || isSettled(replay, spread.firstPlanned())) {
         return replay;
       }
-      if (replay != null) {
-        settling.add(replay.id());
-      }
+      settling.add(replay.id());
     }
     return null;
   }
@@ -170,7 +191,9 @@ final class Replays {
     if (replay == null) {
       return;
     }
-    if (replay.total() == null) {
+    if (unbounded.remove(replay.id())) {
+      write(replay, List.of(), null);
+    } else if (replay.total() == null) {
       Replay soFar = counting.getOrDefault(replay.id(), replay.counted(0));
       counting.put(replay.id(), soFar);
       read(soFar, Integer.MAX_VALUE, turn);
@@ -204,7 +227,6 @@ final class Replays {
     busy = false;
     Replay replay = running.get(load.replay().id());
     if (replay == null) {
-      counting.remove(load.replay().id());
       return;
     }
     if (replay.total() == null) {
@@ -212,6 +234,13 @@ final class Replays {
     } else {
       remake(replay, found, turn);
     }
+  }
+
+  /** Something that a replay is of could not be read: others go on, and it when its turn comes. */
+  void notRead(Load.OfReplay load, Turn turn) {
+    busy = false;
+    turns.add(load.replay().id());
+    retryAt = turn.now().plus(limits.retryStoreAfter());
   }
 
   private void counted(Replay replay, Originals found) {
@@ -283,6 +312,8 @@ final class Replays {
     Replay replay = write.replay();
     if (replay.state() != State.RUNNING) {
       running.remove(replay.id());
+      counting.remove(replay.id());
+      unbounded.remove(replay.id());
     } else if (replyTo != null) {
       running.put(replay.id(), replay);
     }
@@ -314,6 +345,9 @@ final class Replays {
   void notWritten(Write.Progress write, @Nullable Consumer<Answer> replyTo, Turn turn) {
     landed(write, replyTo);
     if (write.before() != null) {
+      if (write.before().equals(write.replay())) {
+        unbounded.add(write.replay().id());
+      }
       running.put(write.replay().id(), write.before());
       turns.add(write.replay().id());
       retryAt = turn.now().plus(limits.retryStoreAfter());

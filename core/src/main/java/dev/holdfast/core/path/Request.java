@@ -19,7 +19,7 @@ public sealed interface Request {
   record Submit(String tenant, List<NewEvent> events) implements Request {}
 
   /**
-   * Deliver what is wished for from now on. Answered by Subscribed or Refused.
+   * Deliver what is wished for from now on. Answered by Subscribed, TooManyHistories or Refused.
    *
    * @param since deliver also what was accepted since then and is still kept
    */
@@ -45,7 +45,7 @@ public sealed interface Request {
   /**
    * Have all these subscriptions, or change nothing. A wish for a URL, types and subject that a
    * subscription has already is that subscription's from now on; others are created. Answered by
-   * Imported or Refused.
+   * Imported, Unfit or Refused.
    *
    * @param dryRun whether only to tell what would be done
    */

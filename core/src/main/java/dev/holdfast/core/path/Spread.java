@@ -44,7 +44,12 @@ final class Spread {
 
   /** Whether messages are still to be made of an event with an id up to this one. */
   boolean isPlannedUpTo(long id) {
-    return steps.stream().anyMatch(step -> step.event() <= id);
+    return firstPlanned() <= id;
+  }
+
+  /** The first event of which messages are still to be made. */
+  long firstPlanned() {
+    return steps.stream().mapToLong(FanOut::event).min().orElse(Long.MAX_VALUE);
   }
 
   /** The store has these steps. */

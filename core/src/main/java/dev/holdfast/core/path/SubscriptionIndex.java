@@ -6,9 +6,11 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +29,11 @@ public final class SubscriptionIndex {
   private final Map<String, Tenant> tenants = new HashMap<>();
 
   private static final class Tenant {
-    final Map<TypePattern, Topic> topics = new LinkedHashMap<>();
+    final Map<TypePattern, Topic> topics = new HashMap<>();
+
+    /** Those of the topics that stand for more than one type. */
+    final Map<TypePattern, Topic> patterns = new LinkedHashMap<>();
+
     final Map<String, List<Topic>> byType = new HashMap<>();
 
     /** The fields that filters ask for, with how often they do. */
@@ -43,9 +49,9 @@ public final class SubscriptionIndex {
       if (exact != null) {
         matching.add(exact);
       }
-      topics.forEach(
+      patterns.forEach(
           (pattern, topic) -> {
-            if (!pattern.isExact() && pattern.matches(type)) {
+            if (pattern.matches(type)) {
               matching.add(topic);
             }
           });
@@ -54,6 +60,26 @@ public final class SubscriptionIndex {
       }
       byType.put(type, matching);
       return matching;
+    }
+
+    void put(TypePattern pattern, Topic topic) {
+      topics.put(pattern, topic);
+      if (pattern.isExact()) {
+        byType.remove(pattern.text());
+      } else {
+        patterns.put(pattern, topic);
+        byType.clear();
+      }
+    }
+
+    void remove(TypePattern pattern) {
+      topics.remove(pattern);
+      if (pattern.isExact()) {
+        byType.remove(pattern.text());
+      } else {
+        patterns.remove(pattern);
+        byType.clear();
+      }
     }
 
     void forgetFieldName(String name) {
@@ -114,8 +140,7 @@ public final class SubscriptionIndex {
       Topic topic = tenant.topics.get(pattern);
       if (topic == null) {
         topic = new Topic();
-        tenant.topics.put(pattern, topic);
-        tenant.byType.clear();
+        tenant.put(pattern, topic);
       }
       topic.wanting(subscription.subject()).add(subscription);
     }
@@ -140,8 +165,7 @@ public final class SubscriptionIndex {
         topic.bySubject.remove(subscription.subject());
       }
       if (topic.isEmpty()) {
-        tenant.topics.remove(pattern);
-        tenant.byType.clear();
+        tenant.remove(pattern);
       }
     }
     if (wasThere) {
@@ -184,11 +208,13 @@ public final class SubscriptionIndex {
     }
     List<Subscription> all = new ArrayList<>();
     Payload payload = null;
+    // A subscription may have several of the patterns, and its filters may take their time.
+    Set<Long> asked = topics.size() == 1 ? null : new HashSet<>();
     for (Topic topic : topics) {
-      payload = collect(topic.anySubject, tenant, payload, data, previous, all);
+      payload = collect(topic.anySubject, tenant, payload, data, previous, all, asked);
       Wanting wanting = subject == null ? null : topic.bySubject.get(subject);
       if (wanting != null) {
-        payload = collect(wanting, tenant, payload, data, previous, all);
+        payload = collect(wanting, tenant, payload, data, previous, all, asked);
       }
     }
     if (topics.size() == 1) {
@@ -208,14 +234,15 @@ public final class SubscriptionIndex {
       @Nullable Payload known,
       byte[] data,
       byte @Nullable [] previous,
-      List<Subscription> into) {
+      List<Subscription> into,
+      @Nullable Set<Long> asked) {
     into.addAll(wanting.unfiltered.values());
     if (wanting.filtered == null) {
       return known;
     }
     Payload payload =
         known != null ? known : new Payload(data, previous, tenant.fieldNames.keySet());
-    wanting.filtered.find(payload, into);
+    wanting.filtered.find(payload, into, asked);
     return payload;
   }
 }

@@ -46,6 +46,10 @@ final class Subscriptions {
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
     Wish wish = request.wish();
+    if (request.since() != null && replays.histories(request.tenant()) >= Limits.HISTORIES) {
+      turn.reply(replyTo, new Answer.TooManyHistories(Limits.HISTORIES));
+      return;
+    }
     Lane lane = lane(request.tenant(), wish.url(), turn);
     if (wish.rateLimit() != null) {
       limitRate(lane, wish.rateLimit());

@@ -204,7 +204,7 @@ class FilterReaderTest {
     void a_key_that_is_twice_in_a_value() {
       InvalidFilter refusal = refusal("[{\"fieldValue\":{\"a\":1,\"b\":{\"c\":1,\"c\":2}}}]");
       assertThat(refusal.place()).isEqualTo("filters[0].fieldValue");
-      assertThat(refusal.reason()).isEqualTo("The field c is in an object twice. Give it once.");
+      assertThat(refusal.reason()).isEqualTo("A field is in an object of it twice. Give it once.");
     }
 
     @Test

@@ -33,7 +33,8 @@ class InterestTest {
     assertThat(new TypePattern("TASK.CREATE").isOfCreations()).isTrue();
     assertThat(new TypePattern("TASK.UPDATE").isOfCreations()).isFalse();
     assertThat(new TypePattern("task.created").isOfCreations()).isFalse();
-    assertThat(new TypePattern("*.CREATE").isOfCreations()).isFalse();
+    assertThat(new TypePattern("*.CREATE").isOfCreations()).isTrue();
+    assertThat(new TypePattern("TASK.*").isOfCreations()).isFalse();
     assertThat(new TypePattern("CREATE").isOfCreations()).isFalse();
   }
 }

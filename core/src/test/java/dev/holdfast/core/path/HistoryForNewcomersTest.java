@@ -162,6 +162,36 @@ class HistoryForNewcomersTest {
   }
 
   @Test
+  void only_so_many_newcomers_of_a_tenant_are_served_at_once() {
+    crank.send("order", 1);
+    crank.holdLoads = true;
+    for (int i = 0; i < Limits.HISTORIES; i++) {
+      subscribe(Crank.START);
+    }
+    assertThat(crank.ask(newcomer(Crank.START)))
+        .isEqualTo(new Answer.TooManyHistories(Limits.HISTORIES));
+    crank.holdLoads = false;
+    crank.answerLoads();
+    crank.pass(A_WHILE);
+    assertThat(crank.ask(newcomer(Crank.START))).isInstanceOf(Answer.Subscribed.class);
+  }
+
+  @Test
+  void what_its_filters_refused_before_a_crash_stays_refused() {
+    crank.send("order", 1);
+    crank.holdLoads = true;
+    long id = subscribe(Crank.START).subscription().id();
+    crank.send("invoice", 2);
+    crank.ask(
+        new Request.Update("default", id, Request.Patch.toTypes(List.of(new TypePattern("*")))));
+    crank.crash();
+    crank.holdLoads = false;
+    crank.crash();
+    crank.pass(A_WHILE);
+    assertThat(eventsSent()).containsExactly(storedEvents().getFirst());
+  }
+
+  @Test
   void a_full_disk_only_makes_it_late() {
     crank.send("order", 5);
     subscribe(Crank.START);

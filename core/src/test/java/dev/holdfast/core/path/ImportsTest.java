@@ -19,6 +19,7 @@ import dev.holdfast.core.port.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -163,6 +164,79 @@ class ImportsTest {
     assertThat(stored())
         .extracting(subscription -> subscription.form().format())
         .containsExactly(Format.WORKFRONT, Format.HOLDFAST);
+  }
+
+  @Test
+  void two_at_the_same_time_make_each_subscription_once() {
+    crank.holdCommits = true;
+    Request request =
+        new Request.Import("default", List.of(wanted(ONE, "a"), wanted(TWO, "b")), false);
+    List<Answer> first = crank.askLater(request);
+    List<Answer> second = crank.askLater(request);
+    crank.holdCommits = false;
+    crank.commit();
+    assertThat(((Answer.Imported) first.getFirst()).items())
+        .extracting(Item::result)
+        .containsOnly(Result.CREATED);
+    assertThat(((Answer.Imported) second.getFirst()).items())
+        .extracting(Item::result)
+        .containsOnly(Result.UNCHANGED);
+    assertThat(stored()).hasSize(2);
+  }
+
+  @Test
+  void a_rate_limit_is_not_changed_when_nothing_else_can_be() {
+    imported(wanted(ONE, "a"));
+    crank.failNextCommit = StoreException.Kind.FULL;
+    Wish wish = wanted(ONE, "b").wish();
+    Imported limited =
+        new Imported(new Wish(ONE, wish.interest(), wish.form(), new RateLimit(3)), true);
+    assertThat(crank.ask(new Request.Import("default", List.of(limited), false)))
+        .isInstanceOf(Refused.class);
+    crank.pass(Duration.ofSeconds(10));
+    assertThat(crank.store.endpoints.values()).allMatch(endpoint -> endpoint.rateLimit() == null);
+  }
+
+  @Test
+  void a_limit_that_comes_with_a_later_wish_for_a_new_url_is_kept() {
+    Wish wish = wanted(ONE, "b").wish();
+    Imported limited =
+        new Imported(new Wish(ONE, wish.interest(), wish.form(), new RateLimit(3)), true);
+    imported(wanted(ONE, "a"), limited);
+    crank.crash();
+    assertThat(crank.loop.endpoints("default", Long.MAX_VALUE, 10))
+        .allMatch(now -> new RateLimit(3).equals(now.endpoint().rateLimit()));
+  }
+
+  @Test
+  void more_valid_secrets_than_allowed_are_refused_and_nothing_is_changed() {
+    for (int i = 0; i < Limits.VALID_SECRETS; i++) {
+      imported(wanted(ONE, "a", Format.HOLDFAST, "secret-" + i));
+    }
+    Answer answer =
+        crank.ask(
+            new Request.Import(
+                "default",
+                List.of(wanted(TWO, "a"), wanted(ONE, "a", Format.HOLDFAST, "one more")),
+                false));
+    assertThat(((Answer.Unfit) answer).field()).isEqualTo("subscriptions[1].secret");
+    assertThat(stored()).hasSize(1);
+  }
+
+  @Test
+  void very_many_that_are_alike_are_taken() {
+    List<Imported> many = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      Wish wish = wanted(ONE, "a").wish();
+      TreeMap<String, String> headers = new TreeMap<>(Map.of("X-Number", "" + i));
+      Form form = new Form(Format.HOLDFAST, false, null, headers, wish.form().secrets());
+      many.add(new Imported(new Wish(ONE, wish.interest(), form, null), true));
+    }
+    Request request = new Request.Import("default", many, false);
+    assertThat(((Answer.Imported) crank.ask(request)).items())
+        .allMatch(item -> item.result() == Result.CREATED);
+    assertThat(((Answer.Imported) crank.ask(request)).items())
+        .allMatch(item -> item.result() == Result.UNCHANGED);
   }
 
   @Test

@@ -62,8 +62,11 @@ final class PastReads {
     List<Original> found = new ArrayList<>();
     List<Head> heads = heads(connection, after, below, "", limits.historyRows());
     long bytes = 0;
+    long looked = 0;
     for (Head head : heads) {
-      if (found.size() == limit || bytes > StoreLimits.PAST_BYTES) {
+      if (found.size() == limit
+          || bytes > StoreLimits.PAST_BYTES
+          || looked > limits.historyRows()) {
         return new Originals(found, after, false);
       }
       after = head.event().id();
@@ -78,7 +81,10 @@ final class PastReads {
           continue;
         }
       }
-      if (!hasMessage(connection, head.event(), subscription)) {
+      // What is older than the subscription cannot have come to it by itself.
+      boolean mayHaveCome = after > subscription;
+      looked += mayHaveCome ? head.event().messages() : 0;
+      if (!mayHaveCome || !hasMessage(connection, head.event(), subscription)) {
         found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false));
       }
     }

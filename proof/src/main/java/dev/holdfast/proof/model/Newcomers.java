@@ -112,6 +112,14 @@ final class Newcomers {
     }
     if (before.total() == null) {
       unless(write.made().isEmpty(), "a history is counted first", write);
+      if (after.total() == null) {
+        unless(
+            before.below() == null
+                && after.equals(before.bounded(Objects.requireNonNull(after.below()))),
+            "it is written once where a history ends",
+            write);
+        return;
+      }
       unless(
           newcomer.hasTurned
               || Objects.requireNonNull(after.total()) == fitting(newcomer, after, 0).size(),
