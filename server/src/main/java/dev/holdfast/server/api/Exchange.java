@@ -349,6 +349,8 @@ final class Exchange {
             refuse(Problem.of(Kind.INVALID_FIELD, field, reason));
           } else if (answer instanceof Answer.TooManySecrets(int most)) {
             refuse(Problem.tooManySecrets(most));
+          } else if (answer instanceof Answer.TooManyHistories(int most)) {
+            refuse(Problem.tooManyHistories(most));
           } else {
             unexpected(answer);
           }

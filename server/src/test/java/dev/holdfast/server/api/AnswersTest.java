@@ -301,6 +301,16 @@ class AnswersTest {
   }
 
   @Test
+  void a_history_too_many_is_409_and_says_where_the_others_are() throws Exception {
+    engine.answer = _ -> new Answer.TooManyHistories(100);
+    String since = SUBSCRIPTION.replace("}", ",\"since\":\"2026-01-01T00:00:00Z\"}");
+    JsonNode problem = refused(409, server.post(SUBSCRIPTIONS, since));
+    assertThat(problem.get("type").asString()).isEqualTo("urn:holdfast:problem:too-many-histories");
+    assertThat(problem.get("field").asString()).isEqualTo("since");
+    assertThat(problem.get("detail").asString()).contains("100", "cancel one", "GET /v1/replays");
+  }
+
+  @Test
   void an_import_that_would_not_fit_is_refused_with_its_place() throws Exception {
     engine.answer = _ -> new Answer.Unfit("subscriptions[0].secret", "Ten are valid already.");
     JsonNode problem =
