@@ -154,7 +154,7 @@ public final class Holdfast {
     runner.start();
     committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return new Holdfast(
-        context, store, runner, historyReaders, new TestMessages(sender, clock), space);
+        context, store, runner, historyReaders, new TestMessages(sender::send, clock), space);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -211,12 +211,7 @@ public final class Holdfast {
    * fails with {@link TooManyTests}. May be called by any thread; completes on {@link #context}.
    */
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
-    return look(view -> TestMessages.recipient(view, tenant, endpoint))
-        .compose(
-            found ->
-                found.isPresent()
-                    ? tests.send(found.get()).map(Optional::of)
-                    : Future.succeededFuture(Optional.empty()));
+    return look(view -> tests.send(view, tenant, endpoint)).compose(tested -> tested);
   }
 
   /** What came of a test message. */

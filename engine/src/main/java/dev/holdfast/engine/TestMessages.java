@@ -15,12 +15,14 @@ import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.http.HttpSender;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -48,13 +50,16 @@ final class TestMessages {
    */
   private static final int MOST_LOOKED_AT = 100_000;
 
+  /** How many of them are looked at before it is asked for more. */
+  private static final int LOOKED_AT_ONCE = 1_000;
+
   /** How many of an endpoint's subscriptions count, the newest. */
   private static final int MOST_SUBSCRIPTIONS = 10;
 
   /** How many secrets a message for several subscriptions is signed with, the newest. */
   private static final int MOST_SECRETS = 20;
 
-  private final HttpSender sender;
+  private final Sending sending;
   private final InstantSource clock;
 
   /** Numbers of a node that there is not, so that no message has the same. */
@@ -62,39 +67,61 @@ final class TestMessages {
 
   private int underWay;
 
-  TestMessages(HttpSender sender, InstantSource clock) {
-    this.sender = sender;
+  TestMessages(Sending sending, InstantSource clock) {
+    this.sending = sending;
     this.clock = clock;
   }
 
-  /** An endpoint and the newest of its subscriptions. */
-  record Recipient(Endpoint endpoint, List<Subscription> subscriptions) {}
-
-  static Optional<Recipient> recipient(View view, String tenant, long endpoint) {
-    return view.endpoint(tenant, endpoint)
-        .map(
-            found ->
-                new Recipient(
-                    found.endpoint(),
-                    view.subscriptions(tenant, Long.MAX_VALUE, MOST_LOOKED_AT).stream()
-                        .filter(subscription -> subscription.endpoint() == endpoint)
-                        .limit(MOST_SUBSCRIPTIONS)
-                        .toList()));
+  /** Makes an attempt. */
+  @FunctionalInterface
+  interface Sending {
+    void send(Delivery delivery, HttpSender.Ended ended);
   }
 
-  Future<Holdfast.Tested> send(Recipient recipient) {
+  /** An endpoint and the newest of its subscriptions. */
+  private record Recipient(Endpoint endpoint, List<Subscription> subscriptions) {}
+
+  /** Empty when there is no such endpoint; fails with {@link TooManyTests}. */
+  Future<Optional<Holdfast.Tested>> send(View view, String tenant, long endpoint) {
     if (underWay >= MOST) {
       return Future.failedFuture(new TooManyTests());
     }
+    EndpointNow found = view.endpoint(tenant, endpoint).orElse(null);
+    if (found == null) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    Recipient recipient = new Recipient(found.endpoint(), subscriptionsOf(view, tenant, endpoint));
     underWay++;
-    Promise<Holdfast.Tested> ended = Promise.promise();
-    sender.send(
+    Promise<Optional<Holdfast.Tested>> ended = Promise.promise();
+    sending.send(
         delivery(recipient, clock.instant()),
         (outcome, durationMillis) -> {
           underWay--;
-          ended.complete(new Holdfast.Tested(outcome, durationMillis));
+          ended.complete(Optional.of(new Holdfast.Tested(outcome, durationMillis)));
         });
     return ended.future();
+  }
+
+  /** The newest of an endpoint's subscriptions. */
+  private static List<Subscription> subscriptionsOf(View view, String tenant, long endpoint) {
+    List<Subscription> found = new ArrayList<>();
+    long before = Long.MAX_VALUE;
+    for (int looked = 0; looked < MOST_LOOKED_AT; looked += LOOKED_AT_ONCE) {
+      List<Subscription> some = view.subscriptions(tenant, before, LOOKED_AT_ONCE);
+      for (Subscription subscription : some) {
+        if (subscription.endpoint() == endpoint) {
+          found.add(subscription);
+          if (found.size() == MOST_SUBSCRIPTIONS) {
+            return found;
+          }
+        }
+      }
+      if (some.size() < LOOKED_AT_ONCE) {
+        return found;
+      }
+      before = some.getLast().id();
+    }
+    return found;
   }
 
   private Delivery delivery(Recipient recipient, Instant now) {

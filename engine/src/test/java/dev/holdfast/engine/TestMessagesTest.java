@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
 import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Outcome;
@@ -17,9 +19,13 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Limits;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.Delivery;
+import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.Retention;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -27,16 +33,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -179,6 +188,93 @@ class TestMessagesTest {
     assertThat(TestMessages.common(List.of(form, Form.PLAIN), now).secrets())
         .hasSize(20)
         .doesNotContain(form.secrets().getFirst());
+  }
+
+  @Test
+  void with_too_many_tests_under_way_nothing_is_looked_at() {
+    List<HttpSender.Ended> underWay = new ArrayList<>();
+    ManySubscriptions view = new ManySubscriptions(0);
+    TestMessages tests =
+        new TestMessages((_, ended) -> underWay.add(ended), InstantSource.fixed(now));
+    for (int i = 0; i < 16; i++) {
+      assertThat(tests.send(view, TENANT, 1).isComplete()).isFalse();
+    }
+    view.looks = 0;
+    assertThat(tests.send(view, TENANT, 1).cause()).isInstanceOf(TooManyTests.class);
+    assertThat(view.looks).isZero();
+
+    underWay.getFirst().ended(new Outcome.Success(200, new byte[0]), 1);
+    assertThat(tests.send(view, TENANT, 1).isComplete()).isFalse();
+  }
+
+  @Test
+  void an_endpoints_subscriptions_are_found_among_many_a_part_at_a_time() {
+    List<Delivery> sent = new ArrayList<>();
+    TestMessages tests =
+        new TestMessages((delivery, _) -> sent.add(delivery), InstantSource.fixed(now));
+    ManySubscriptions view = new ManySubscriptions(2_500);
+
+    tests.send(view, TENANT, 1);
+    assertThat(sent.getLast().subscription().id()).isEqualTo(1);
+    assertThat(view.most).isLessThanOrEqualTo(1_000);
+
+    view = new ManySubscriptions(100_000);
+    tests.send(view, TENANT, 1);
+    assertThat(sent.getLast().subscription().form()).isEqualTo(Form.PLAIN);
+    assertThat(sent.getLast().subscription().id()).isZero();
+  }
+
+  /** One subscription of the endpoint 1, and then this many newer ones of others. */
+  private final class ManySubscriptions implements View {
+    private final int others;
+    int looks;
+    int most;
+
+    ManySubscriptions(int others) {
+      this.others = others;
+    }
+
+    @Override
+    public List<Subscription> subscriptions(String tenant, long before, int limit) {
+      looks++;
+      most = Math.max(most, limit);
+      return LongStream.iterate(Math.min(before - 1, others + 1), id -> id > 0, id -> id - 1)
+          .limit(limit)
+          .mapToObj(
+              id ->
+                  new Subscription(
+                      id,
+                      tenant,
+                      id,
+                      new Interest(List.of(new TypePattern("*")), null, Filters.NONE),
+                      Form.PLAIN,
+                      now))
+          .toList();
+    }
+
+    @Override
+    public Optional<EndpointNow> endpoint(String tenant, long id) {
+      looks++;
+      return Optional.of(
+          new EndpointNow(
+              new Endpoint(id, tenant, "http://127.0.0.1/", Health.created(now)),
+              new Unfinished(0, 0, 0, 0)));
+    }
+
+    @Override
+    public Optional<Subscription> subscription(String tenant, long id) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<EndpointNow> endpoints(String tenant, long before, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Gauges gauges() {
+      throw new UnsupportedOperationException();
+    }
   }
 
   private Arrived test(Subscription subscription) throws InterruptedException {

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a subscription asks of an event's payload: all of these filters hold, or one of them does.
@@ -25,13 +24,23 @@ public record Filters(Connector connector, List<Filter> filters) {
 
     /** Whether filters, of which there is at least one, hold when joined like this. */
     boolean joins(List<? extends Filter> filters, Payload payload) {
-      return (decider(filters, payload) == NO_FILTER) == (this == AND);
+      return joins(decider(filters, payload));
+    }
+
+    /** The same when this filter is the one that decided, or {@link #NO_FILTER}. */
+    private boolean joins(int decider) {
+      return (decider != NO_FILTER) == decides();
+    }
+
+    /** What a filter says after which the others do not matter: together they say it too. */
+    private boolean decides() {
+      return this == OR;
     }
 
     /** The first filter after which the others do not matter, if there is one. */
     private int decider(List<? extends Filter> filters, Payload payload) {
       for (int i = 0; i < filters.size(); i++) {
-        if (filters.get(i).holds(payload) == (this == OR)) {
+        if (filters.get(i).holds(payload) == decides()) {
           return i;
         }
       }
@@ -52,31 +61,37 @@ public record Filters(Connector connector, List<Filter> filters) {
     return filters.isEmpty() || connector.joins(filters, payload);
   }
 
-  /** The same, told for each filter. */
+  /** The same, told for each filter. Each comparison is made once. */
   public Decision decide(Payload payload) {
     Map<String, Boolean> each = new LinkedHashMap<>();
+    String decidedBy = null;
     for (int i = 0; i < filters.size(); i++) {
-      Filter filter = filters.get(i);
-      each.put(place(i), filter.holds(payload));
-      if (filter instanceof Group group) {
-        for (int j = 0; j < group.filters().size(); j++) {
-          each.put(place(i, j), group.filters().get(j).holds(payload));
+      String decider = place(i);
+      boolean holds;
+      switch (filters.get(i)) {
+        case Comparison comparison -> {
+          holds = comparison.holds(payload);
+          each.put(place(i), holds);
+        }
+        case Group group -> {
+          List<Boolean> held = group.filters().stream().map(one -> one.holds(payload)).toList();
+          int inner = held.indexOf(group.connector().decides());
+          holds = group.connector().joins(inner);
+          each.put(place(i), holds);
+          for (int j = 0; j < held.size(); j++) {
+            each.put(place(i, j), held.get(j));
+          }
+          if (inner != NO_FILTER) {
+            decider = place(i, inner);
+          }
         }
       }
+      if (decidedBy == null && holds == connector.decides()) {
+        decidedBy = decider;
+      }
     }
-    return new Decision(hold(payload), deciderOf(payload), each);
-  }
-
-  private @Nullable String deciderOf(Payload payload) {
-    int decider = connector.decider(filters, payload);
-    if (decider == NO_FILTER) {
-      return null;
-    }
-    int inner =
-        filters.get(decider) instanceof Group group
-            ? group.connector().decider(group.filters(), payload)
-            : NO_FILTER;
-    return inner == NO_FILTER ? place(decider) : place(decider, inner);
+    boolean hold = filters.isEmpty() || (decidedBy != null) == connector.decides();
+    return new Decision(hold, decidedBy, each);
   }
 
   private static String place(int index) {

@@ -9,6 +9,7 @@ import dev.holdfast.core.filter.Filters.Connector;
 import dev.holdfast.core.filter.Value.Numeral;
 import dev.holdfast.core.filter.Value.Text;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -134,12 +135,27 @@ class FiltersTest {
             Payload payload = new Payload(RandomFilters.state(random), RandomFilters.state(random));
             Decision decision = filters.decide(payload);
             assertThat(decision.hold()).isEqualTo(filters.hold(payload));
+            assertThat(decision.each()).isEqualTo(eachAlone(filters, payload));
             String decidedBy = decision.decidedBy();
             if (decidedBy != null) {
               assertThat(decision.each()).containsEntry(decidedBy, decision.hold());
             }
           });
     }
+  }
+
+  private static Map<String, Boolean> eachAlone(Filters filters, Payload payload) {
+    Map<String, Boolean> each = new LinkedHashMap<>();
+    for (int i = 0; i < filters.filters().size(); i++) {
+      Filter filter = filters.filters().get(i);
+      each.put("filters[" + i + "]", filter.holds(payload));
+      if (filter instanceof Filter.Group group) {
+        for (int j = 0; j < group.filters().size(); j++) {
+          each.put("filters[" + i + "].filters[" + j + "]", group.filters().get(j).holds(payload));
+        }
+      }
+    }
+    return each;
   }
 
   @Nested

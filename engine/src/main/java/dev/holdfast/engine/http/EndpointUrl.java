@@ -151,7 +151,8 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
         return (int) port;
       }
     }
-    throw new Problem("The URL's port " + shown(text) + " must be a number from 1 to 65535.");
+    // not shown: what stands after a colon may be a password
+    throw new Problem("The URL's port must be a number from 1 to 65535.");
   }
 
   private static String uri(String text) throws Problem {

@@ -94,6 +94,11 @@ class EndpointUrlTest {
     assertThat(refused(text)).contains("must be a number from 1 to 65535");
   }
 
+  @Test
+  void a_password_in_the_ports_place_is_not_repeated() {
+    assertThat(refused("http://user:hunter2/")).doesNotContain("hunter2");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -31,6 +31,7 @@ public record ApiLimits(
   /** What a request with one event may have beyond {@code data} and {@code previous}. */
   static final int EVENT_OVERHEAD_BYTES = 64 << 10;
 
+  /** Of one subscription, also in an import. */
   static final int SUBSCRIPTION_BYTES = 64 << 10;
 
   /** Of one import. */
@@ -38,14 +39,11 @@ public record ApiLimits(
 
   static final int IMPORT_BYTES = 16 << 20;
 
-  /**
-   * Of one subscription in an import: more than of a single one, since what was made by several
-   * requests comes back in one piece.
-   */
-  static final int IMPORTED_BYTES = 256 << 10;
-
   /** Stored events that a preview looks at. */
   static final int PREVIEW_EVENTS = 100;
+
+  /** Previews under way at once. */
+  static final int PREVIEWS = 4;
 
   static final int REPLAY_BYTES = 16 << 10;
 
@@ -63,7 +61,7 @@ public record ApiLimits(
   /** Bodies up to this size are parsed on the event loop, larger ones on a thread of their own. */
   static final int INLINE_PARSE_BYTES = 256 << 10;
 
-  /** Lists up to this length are written on the event loop. */
+  /** Lists of small items up to this length are written on the event loop. */
   static final int INLINE_WRITE_ITEMS = 50;
 
   /** Levels of arrays and objects inside {@code data} or {@code previous}. */
@@ -84,6 +82,9 @@ public record ApiLimits(
 
   static final int LIST_ITEMS = 1_000;
   static final int LIST_ITEMS_DEFAULT = 100;
+
+  /** At about this size a list of subscriptions ends, however many were asked for. */
+  static final int LIST_BYTES = 4 << 20;
 
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;

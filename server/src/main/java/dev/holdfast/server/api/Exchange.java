@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -348,6 +349,8 @@ final class Exchange {
             refuse(Problem.of(Kind.INVALID_FIELD, field, reason));
           } else if (answer instanceof Answer.TooManySecrets(int most)) {
             refuse(Problem.tooManySecrets(most));
+          } else if (answer instanceof Answer.TooManyHistories(int most)) {
+            refuse(Problem.tooManyHistories(most));
           } else {
             unexpected(answer);
           }
@@ -405,6 +408,18 @@ final class Exchange {
     }
   }
 
+  /**
+   * Answers with a list whose items can be large: it ends early when it has become so, and none of
+   * it is written on the event loop.
+   */
+  <T> void answerLargeList(
+      Page<T> page, Function<T, String> cursorAfter, BiConsumer<JsonGenerator, T> writer) {
+    then(
+        context.executeBlocking(
+            () -> Json.list(page, ApiLimits.LIST_BYTES, cursorAfter, writer), false),
+        json -> answer(200, json));
+  }
+
   void answerCreated(String location, Buffer json) {
     if (begin()) {
       HttpServerResponse response = request.response().setStatusCode(201);
@@ -422,6 +437,13 @@ final class Exchange {
   }
 
   void refuse(Problem problem) {
+    Buffer json;
+    try {
+      json = problem.json();
+    } catch (RuntimeException e) {
+      fail(e);
+      return;
+    }
     if (begin()) {
       connections.answers().refused(problem.kind());
       HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
@@ -436,13 +458,15 @@ final class Exchange {
       if (problem.allow() != null) {
         response.putHeader(HttpHeaders.ALLOW, problem.allow());
       }
-      end(response, problem.json());
+      end(response, json);
     }
   }
 
   /** The engine gave an answer that does not belong to what it was asked. */
   void unexpected(Answer answer) {
-    fail(new IllegalStateException("an answer that does not fit the request: " + answer));
+    fail(
+        new IllegalStateException(
+            "an answer that does not fit the request: " + answer.getClass().getSimpleName()));
   }
 
   /** We failed: the log says how, the caller learns where to look. */

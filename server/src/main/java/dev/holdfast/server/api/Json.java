@@ -5,9 +5,11 @@ import io.vertx.core.buffer.Buffer;
 import java.io.ByteArrayOutputStream;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
@@ -40,6 +42,37 @@ final class Json {
           text(out, "next", next);
           out.writeEndObject();
         });
+  }
+
+  /**
+   * A list that ends after the item with which it has {@code mostBytes}.
+   *
+   * @param cursorAfter the cursor with which a list goes on after an item
+   */
+  static <T> Buffer list(
+      Page<T> page,
+      int mostBytes,
+      Function<T, String> cursorAfter,
+      BiConsumer<JsonGenerator, T> writer) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
+    try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+      out.writeStartObject();
+      out.writeArrayPropertyStart("items");
+      String next = page.next();
+      Iterator<T> items = page.items().iterator();
+      while (items.hasNext()) {
+        T item = items.next();
+        writer.accept(out, item);
+        if (items.hasNext() && bytes.size() + out.streamWriteOutputBuffered() >= mostBytes) {
+          next = cursorAfter.apply(item);
+          break;
+        }
+      }
+      out.writeEndArray();
+      text(out, "next", next);
+      out.writeEndObject();
+    }
+    return Buffer.buffer(bytes.toByteArray());
   }
 
   static void text(JsonGenerator out, String name, @Nullable String value) {

@@ -9,6 +9,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.UnexpectedEndOfInputException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.util.JsonRecyclerPools;
 
@@ -75,9 +76,7 @@ final class JsonBody {
               + position(e.getLocation())
               + ". Make it flatter.");
     } catch (JacksonException e) {
-      throw Refusal.of(
-          Kind.INVALID_JSON,
-          "At " + position(e.getLocation()) + ": " + firstLine(e.getOriginalMessage()) + ".");
+      throw Refusal.of(Kind.INVALID_JSON, mistake(e));
     }
   }
 
@@ -100,9 +99,14 @@ final class JsonBody {
         : "line " + location.getLineNr() + ", column " + location.getColumnNr();
   }
 
-  private static String firstLine(String message) {
-    int end = message.indexOf('\n');
-    return end < 0 ? message : message.substring(0, end);
+  /** Where and what, but never what stands there, as the parser would say: it may be a secret. */
+  private static String mistake(JacksonException e) {
+    String place = position(e.getLocation());
+    return e instanceof UnexpectedEndOfInputException
+        ? "The body ends at " + place + ", before its object does. Send all of it."
+        : "What stands at "
+            + place
+            + " is not JSON. Look there for missing quotes, commas or brackets.";
   }
 
   /** Where the current token begins, in bytes from the beginning of the body. */

@@ -8,11 +8,14 @@ import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Request.NewEvent;
 import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -22,7 +25,7 @@ import tools.jackson.core.JsonToken;
  * Says which events a subscription would get and why, without changing anything.
  *
  * <p>Events can be large, and all their fields may be asked for; so nothing is decided on the event
- * loop.
+ * loop, and only a few at once. Lives on the event loop.
  */
 final class PreviewApi {
   private static final JsonBody JSON = new JsonBody(2);
@@ -31,6 +34,7 @@ final class PreviewApi {
   private final ApiLimits limits;
   private final SubscriptionReader subscriptions;
   private final EventReader events;
+  private int underWay;
 
   PreviewApi(Engine engine, ApiLimits limits, SubscriptionReader subscriptions) {
     this.engine = engine;
@@ -59,37 +63,51 @@ final class PreviewApi {
       @Nullable Interest interest, @Nullable Long subscription, @Nullable NewEvent event) {}
 
   private void preview(Exchange exchange, byte[] body) {
-    exchange.then(
-        engine.context().executeBlocking(() -> read(body), false),
-        asked -> {
-          if (asked.interest() != null) {
-            decide(exchange, asked.interest(), asked.event());
-          } else if (asked.subscription() != null) {
-            find(exchange, asked.subscription(), asked.event());
-          } else {
-            throw JsonBody.missing("subscription");
-          }
-        });
+    if (underWay >= ApiLimits.PREVIEWS) {
+      throw new Refusal(
+          Problem.of(Kind.OVERLOADED, "Many previews are under way. Send this request again.")
+              .retryAfter(1));
+    }
+    underWay++;
+    String tenant = exchange.tenant();
+    Future<Buffer> answer =
+        onWorker(() -> read(body))
+            .compose(
+                asked ->
+                    interest(tenant, asked)
+                        .compose(interest -> decided(tenant, interest, asked.event())))
+            .onComplete(_ -> underWay--);
+    exchange.then(answer, json -> exchange.answer(200, json));
   }
 
-  private void find(Exchange exchange, long subscription, @Nullable NewEvent event) {
-    String tenant = exchange.tenant();
-    exchange.then(
-        engine.look(view -> view.subscription(tenant, subscription).map(Subscription::interest)),
-        found ->
-            found.ifPresentOrElse(
-                interest -> decide(exchange, interest, event),
-                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  private <T> Future<T> onWorker(Callable<T> work) {
+    return engine.context().executeBlocking(work, false).map(Objects::requireNonNull);
   }
 
-  private void decide(Exchange exchange, Interest interest, @Nullable NewEvent event) {
-    String tenant = exchange.tenant();
-    exchange.then(
-        event == null
-            ? engine.read(
-                history -> json(interest, history.latestEvents(tenant, ApiLimits.PREVIEW_EVENTS)))
-            : engine.context().executeBlocking(() -> json(interest, event), false),
-        json -> exchange.answer(200, json));
+  private Future<Interest> interest(String tenant, Asked asked) {
+    Interest given = asked.interest();
+    if (given != null) {
+      return Future.succeededFuture(given);
+    }
+    Long id = asked.subscription();
+    if (id == null) {
+      return Future.failedFuture(JsonBody.missing("subscription"));
+    }
+    return engine.look(
+        view ->
+            view.subscription(tenant, id)
+                .map(Subscription::interest)
+                .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID)));
+  }
+
+  /** Stored events are only read by the reader: its transaction would stay open meanwhile. */
+  private Future<Buffer> decided(String tenant, Interest interest, @Nullable NewEvent event) {
+    if (event != null) {
+      return onWorker(() -> json(interest, event));
+    }
+    return engine
+        .read(history -> history.latestEvents(tenant, ApiLimits.PREVIEW_EVENTS))
+        .compose(events -> onWorker(() -> json(interest, events)));
   }
 
   // ---- what is asked
@@ -164,15 +182,20 @@ final class PreviewApi {
    */
   private record Verdict(boolean matches, @Nullable String decidedBy) {
 
-    /** Types decide first, then the subject, then the filters. */
-    static Verdict of(Interest interest, String type, @Nullable String subject, Payload payload) {
+    /**
+     * Types decide first, then the subject, then the filters.
+     *
+     * @param filters what the filters say, asked only if it comes to that
+     */
+    static Verdict of(
+        Interest interest, String type, @Nullable String subject, Supplier<Decision> filters) {
       if (interest.types().stream().noneMatch(pattern -> pattern.matches(type))) {
         return new Verdict(false, "types");
       }
       if (!interest.covers(type, subject)) {
         return new Verdict(false, "subject");
       }
-      Decision decision = interest.filters().decide(payload);
+      Decision decision = filters.get();
       return new Verdict(decision.hold(), decision.decidedBy());
     }
 
@@ -183,21 +206,22 @@ final class PreviewApi {
   }
 
   private static Buffer json(Interest interest, NewEvent event) {
-    Payload payload = new Payload(event.data(), event.previous());
-    Verdict verdict = Verdict.of(interest, event.type(), event.subject(), payload);
-    Map<String, Boolean> each = interest.filters().decide(payload).each();
+    Decision decision = interest.filters().decide(new Payload(event.data(), event.previous()));
+    Verdict verdict = Verdict.of(interest, event.type(), event.subject(), () -> decision);
     return Json.write(
         out -> {
           out.writeStartObject();
           verdict.write(out);
           out.writeArrayPropertyStart("filters");
-          each.forEach(
-              (place, holds) -> {
-                out.writeStartObject();
-                out.writeStringProperty("filter", place);
-                out.writeBooleanProperty("holds", holds);
-                out.writeEndObject();
-              });
+          decision
+              .each()
+              .forEach(
+                  (place, holds) -> {
+                    out.writeStartObject();
+                    out.writeStringProperty("filter", place);
+                    out.writeBooleanProperty("holds", holds);
+                    out.writeEndObject();
+                  });
           out.writeEndArray();
           out.writeEndObject();
         });
@@ -212,7 +236,8 @@ final class PreviewApi {
                         interest,
                         event.type(),
                         event.subject(),
-                        new Payload(event.data(), event.previous())))
+                        () ->
+                            interest.filters().decide(new Payload(event.data(), event.previous()))))
             .toList();
     return Json.write(
         out -> {

@@ -46,6 +46,7 @@ record Problem(
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
     LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
+    TOO_MANY_HISTORIES(409, "too-many-histories", "Too many histories are under way"),
     TOO_MANY_SECRETS(409, "too-many-secrets", "Too many secrets are valid at once"),
     TOO_LARGE(413, "too-large", "The request is too large"),
     BATCH_OVER_QUOTA(413, "batch-over-quota", "The request is larger than the quota ever allows"),
@@ -109,6 +110,14 @@ record Problem(
     return of(
         Kind.TOO_MANY_SECRETS,
         "%d secrets can be valid at once, no more. Wait until older ones have ended, or end them now with \"oldValidFor\": \"0s\"."
+            .formatted(most));
+  }
+
+  static Problem tooManyHistories(int most) {
+    return of(
+        Kind.TOO_MANY_HISTORIES,
+        "since",
+        "%d subscriptions of a tenant can be brought what was before them at once, no more. Wait for one to end, or cancel one: GET /v1/replays lists them. Nothing was created."
             .formatted(most));
   }
 
@@ -239,9 +248,9 @@ record Problem(
           out.writeStringProperty("type", kind.type);
           out.writeStringProperty("title", kind.title);
           out.writeNumberProperty("status", kind.status);
-          out.writeStringProperty("detail", detail);
+          out.writeStringProperty("detail", Text.whole(detail));
           if (field != null) {
-            out.writeStringProperty("field", field);
+            out.writeStringProperty("field", Text.whole(field));
           }
           if (index != null) {
             out.writeNumberProperty("index", index);

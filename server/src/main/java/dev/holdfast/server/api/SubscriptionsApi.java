@@ -116,12 +116,14 @@ final class SubscriptionsApi {
                     .map(subscription -> ShownSubscription.of(view, subscription))
                     .toList()),
         found ->
-            exchange.answerList(
-                Page.of(
-                    found,
-                    limit,
-                    last -> Cursor.text(Cursor.List.SUBSCRIPTIONS, last.subscription().id())),
+            exchange.answerLargeList(
+                Page.of(found, limit, SubscriptionsApi::cursorAfter),
+                SubscriptionsApi::cursorAfter,
                 (out, shown) -> shown.write(out, now)));
+  }
+
+  private static String cursorAfter(ShownSubscription last) {
+    return Cursor.text(Cursor.List.SUBSCRIPTIONS, last.subscription().id());
   }
 
   private void get(Exchange exchange, byte[] body) {

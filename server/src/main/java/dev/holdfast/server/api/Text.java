@@ -2,6 +2,7 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Operational;
 import dev.holdfast.server.api.Problem.Kind;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
@@ -98,6 +99,11 @@ final class Text {
     return Rfc3339.parse(value)
         .orElseThrow(() -> Refusal.of(Kind.INVALID_FIELD, field, TIME_REMEDY))
         .truncatedTo(ChronoUnit.MICROS);
+  }
+
+  /** The same, with a question mark for each half of a surrogate pair: it cannot be encoded. */
+  static String whole(String value) {
+    return new String(value.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
   }
 
   /** What a caller sent, cut and without anything that could not be shown. */

@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -19,9 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
 record Item(JsonNode node) {
   /** Numbers keep their digits, so that what is printed or sent on is what was read. */
   static final JsonMapper MAPPER =
-      JsonMapper.builder()
-          .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-          .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+      JsonMapper.builder(JsonText.FACTORY)
+          .addModule(new SimpleModule().addDeserializer(JsonNode.class, new ExactNumbers()))
           .build();
 
   /** Reads an answer; empty when it is no JSON object. */
@@ -42,7 +41,9 @@ record Item(JsonNode node) {
   /** Empty when it is null. */
   String text(String field) {
     JsonNode value = node.path(field);
-    return value.isNull() || value.isMissingNode() || value.isContainer() ? "" : value.asString();
+    return value.isNull() || value.isMissingNode() || value.isContainer()
+        ? ""
+        : ExactNumbers.text(value);
   }
 
   /** A dash when it is null. */

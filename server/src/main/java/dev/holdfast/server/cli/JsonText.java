@@ -7,12 +7,14 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.io.JsonStringEncoder;
 import tools.jackson.core.json.JsonFactory;
 
 /** Looks at JSON that is sent on as it is. */
 final class JsonText {
-  private static final JsonFactory FACTORY =
+  /** Numbers, names and strings may be as long as the text. */
+  static final JsonFactory FACTORY =
       JsonFactory.builder()
           .streamReadConstraints(
               StreamReadConstraints.builder()
@@ -46,9 +48,11 @@ final class JsonText {
       parser.skipChildren();
       return parser.nextToken() == null ? null : "has more after its end";
     } catch (JacksonException e) {
-      return "is not JSON: "
-          + Printable.text(
-              String.valueOf(e.getOriginalMessage()).lines().findFirst().orElse(""), 200);
+      // never the parser's words, which repeat what stands there: what is printed may be kept
+      TokenStreamLocation where = e.getLocation();
+      return where == null || where.getLineNr() < 1
+          ? "is not JSON"
+          : "is not JSON: see line %d, column %d".formatted(where.getLineNr(), where.getColumnNr());
     }
   }
 

@@ -86,8 +86,8 @@ final class SubscriptionFile {
           "%s has %s, and this Holdfast reads version %d. Export it again with this one, or import it with the one that wrote it."
               .formatted(
                   origin,
-                  version.isNumber()
-                      ? "version " + Printable.text(version.asString(), 20)
+                  ExactNumbers.isNumber(version)
+                      ? "version " + Printable.text(ExactNumbers.text(version), 20)
                       : "no version",
                   THIS_VERSION));
     }

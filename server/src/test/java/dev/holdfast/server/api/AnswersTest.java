@@ -18,12 +18,17 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +41,9 @@ class AnswersTest {
   private static final String EVENT = "{\"type\":\"order.paid\",\"data\":{\"n\":1}}";
   private static final String BATCH = "{\"events\":[" + EVENT + "," + EVENT + "]}";
   private static final String RETRY = "/v1/messages/msg_0000000000001/retry";
+
+  private static final String SUBSCRIPTIONS = "/v1/subscriptions";
+  private static final String SUBSCRIPTION = "{\"url\":\"http://x/\",\"types\":[\"*\"]}";
 
   private final Vertx vertx = Vertx.vertx();
   private final FakeEngine engine = new FakeEngine(vertx);
@@ -282,6 +290,68 @@ class AnswersTest {
     }
     engine.answer = engine::accept;
     assertThat(server.post("/v1/events", EVENT).status()).isEqualTo(202);
+  }
+
+  @Test
+  void what_cannot_be_encoded_is_told_with_a_question_mark_instead() throws Exception {
+    engine.answer = _ -> new Answer.Unfit("a\ud800", "half \udfff of a pair");
+    JsonNode problem = refused(400, server.post(SUBSCRIPTIONS, SUBSCRIPTION));
+    assertThat(problem.get("field").asString()).isEqualTo("a?");
+    assertThat(problem.get("detail").asString()).isEqualTo("half ? of a pair");
+  }
+
+  @Test
+  void a_history_too_many_is_409_and_says_where_the_others_are() throws Exception {
+    engine.answer = _ -> new Answer.TooManyHistories(100);
+    String since = SUBSCRIPTION.replace("}", ",\"since\":\"2026-01-01T00:00:00Z\"}");
+    JsonNode problem = refused(409, server.post(SUBSCRIPTIONS, since));
+    assertThat(problem.get("type").asString()).isEqualTo("urn:holdfast:problem:too-many-histories");
+    assertThat(problem.get("field").asString()).isEqualTo("since");
+    assertThat(problem.get("detail").asString()).contains("100", "cancel one", "GET /v1/replays");
+  }
+
+  @Test
+  void an_import_that_would_not_fit_is_refused_with_its_place() throws Exception {
+    engine.answer = _ -> new Answer.Unfit("subscriptions[0].secret", "Ten are valid already.");
+    JsonNode problem =
+        refused(
+            400,
+            server.post(SUBSCRIPTIONS + "/import", "{\"subscriptions\":[" + SUBSCRIPTION + "]}"));
+    assertThat(problem.get("type").asString()).isEqualTo("urn:holdfast:problem:invalid-field");
+    assertThat(problem.get("field").asString()).isEqualTo("subscriptions[0].secret");
+    assertThat(problem.get("detail").asString()).isEqualTo("Ten are valid already.");
+  }
+
+  private static JsonNode refused(int status, Reply reply) {
+    assertThat(reply.status()).as(reply.text()).isEqualTo(status);
+    return reply.json();
+  }
+
+  @Test
+  void four_previews_are_made_at_once_and_one_more_is_429() throws Exception {
+    String preview = SUBSCRIPTIONS + "/preview";
+    String stored = "{\"subscription\":" + SUBSCRIPTION + "}";
+    for (int i = 0; i < 10; i++) {
+      assertThat(server.post(preview, "{}").status()).isEqualTo(400);
+    }
+    Promise<Void> readable = Promise.promise();
+    engine.readable = readable.future();
+    List<Future<Reply>> waiting = new ArrayList<>();
+    try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 4; i++) {
+        waiting.add(callers.submit(() -> server.post(preview, stored)));
+      }
+      assertThat(engine.reads.tryAcquire(4, 20, TimeUnit.SECONDS)).isTrue();
+      Reply fifth = server.post(preview, stored);
+      assertThat(refused(429, fifth).get("type").asString())
+          .isEqualTo("urn:holdfast:problem:overloaded");
+      assertThat(fifth.header("retry-after")).hasValue("1");
+      readable.complete();
+      for (Future<Reply> reply : waiting) {
+        assertThat(reply.get().status()).isEqualTo(200);
+      }
+    }
+    assertThat(server.post(preview, stored).status()).isEqualTo(200);
   }
 
   @Test

@@ -301,6 +301,16 @@ class EventReaderTest {
   }
 
   @Test
+  void a_body_that_was_cut_off_is_told_from_one_that_is_not_json() {
+    assertThat(refused("{\"type\":\"t\",\"data\":").detail())
+        .isEqualTo("The body ends at line 1, column 20, before its object does. Send all of it.");
+    assertThat(refused("{\"type\":\"t\",\"data\":nope}").detail())
+        .isEqualTo(
+            "What stands at line 1, column 20 is not JSON. Look there for missing quotes, commas or"
+                + " brackets.");
+  }
+
+  @Test
   void bytes_that_are_not_utf_8_are_refused_even_inside_data() {
     byte[] body = bytes("{\"type\":\"t\",\"data\":\"________________\"}");
     byte[][] bad = {

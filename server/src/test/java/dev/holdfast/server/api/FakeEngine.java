@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -47,6 +48,12 @@ final class FakeEngine implements Engine {
       };
 
   volatile Callable<History> history = EmptyHistory::new;
+
+  /** Reads of history wait for this. */
+  volatile Future<?> readable = Future.succeededFuture();
+
+  /** One for each that was asked for. */
+  final Semaphore reads = new Semaphore(0);
 
   FakeEngine(Vertx vertx) {
     this.context = vertx.getOrCreateContext();
@@ -92,7 +99,8 @@ final class FakeEngine implements Engine {
 
   @Override
   public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
-    return onContext(() -> question.ask(history.call()));
+    reads.release();
+    return readable.compose(_ -> onContext(() -> question.ask(history.call())));
   }
 
   @Override

@@ -328,6 +328,15 @@ class SubscriptionReaderTest {
             "\"secret\":\"whsec_PLANTED\"",
             "\"authToken\":\"PLANTED \"",
             "\"headers\":{\"a\":\"PLANTED \"}",
+            "\"authToken\":PLANTED",
+            "\"authToken\":'PLANTED'",
+            "\"authToken\":\"PLANTED\nPLANTED\"",
+            "\"authToken\":\"PLANTED\" PLANTED",
+            "\"authToken\":truePLANTED",
+            "\"secret\":whsec_PLANTED,",
+            "\"headers\":{a:PLANTED}",
+            "\"headers\":{\"a\" \"PLANTED\"}",
+            "\"headers\":{\"a\":\"\\PLANTED\"}",
             "\"authToken\":\"PLANTED\",\"headers\":{\"Authorization\":\"PLANTED\"}")) {
       assertThat(refused(with(fields)).json().toString()).doesNotContain("PLANTED");
     }
@@ -505,8 +514,12 @@ class SubscriptionReaderTest {
   }
 
   @Test
-  void one_subscription_of_an_import_has_at_most_256_kb() {
-    String padded = "{\"url\":\"u\",\"types\":[\"*\"]" + " ".repeat(256 << 10) + "}";
+  void one_subscription_of_an_import_has_at_most_64_kb_as_one_that_is_created() {
+    String head = "{\"url\":\"u\",\"types\":[\"*\"]";
+    String largest = head + " ".repeat((64 << 10) - head.length() - 1) + "}";
+    assertThat(reader.readImport(bytes("{\"subscriptions\":[" + largest + "]}")).subscriptions())
+        .hasSize(1);
+    String padded = head + " ".repeat((64 << 10) - head.length()) + "}";
     Refusal refusal =
         catchThrowableOfType(
             Refusal.class, () -> reader.readImport(bytes("{\"subscriptions\":[" + padded + "]}")));

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import static java.util.Comparator.reverseOrder;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -107,6 +108,37 @@ class SubscriptionsApiTest {
 
   private JsonNode list() throws Exception {
     return answered(200, server.get(PATH)).get("items");
+  }
+
+  @Test
+  void a_page_of_large_subscriptions_ends_early_and_the_next_goes_on() throws Exception {
+    String value = "v".repeat(8_000);
+    String filters =
+        IntStream.range(0, 7)
+            .mapToObj(
+                i ->
+                    "{\"fieldName\":\"f%d\",\"fieldValue\":\"%s\",\"comparison\":\"eq\"}"
+                        .formatted(i, value))
+            .collect(Collectors.joining(","));
+    String subscriptions =
+        IntStream.range(0, 180)
+            .mapToObj(i -> wish("/" + i, "\"types\":[\"*\"],\"filters\":[" + filters + "]"))
+            .collect(Collectors.joining(","));
+    answered(200, server.post(IMPORT, "{\"subscriptions\":[" + subscriptions + "]}"));
+
+    List<Integer> lengths = new ArrayList<>();
+    List<String> ids = new ArrayList<>();
+    String cursor = "";
+    while (cursor != null) {
+      Reply reply = server.get(PATH + "?limit=1000" + cursor);
+      JsonNode page = answered(200, reply);
+      lengths.add(reply.text().length());
+      page.get("items").forEach(item -> ids.add(text(item, "id")));
+      cursor = page.get("next").isNull() ? null : "&cursor=" + text(page, "next");
+    }
+    assertThat(lengths).hasSize(3).allMatch(length -> length < (4 << 20) + (64 << 10));
+    assertThat(lengths.subList(0, 2)).allMatch(length -> length >= 4 << 20);
+    assertThat(ids).hasSize(180).doesNotHaveDuplicates().isSortedAccordingTo(reverseOrder());
   }
 
   // ---- create and show

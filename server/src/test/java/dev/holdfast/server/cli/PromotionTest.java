@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,6 +88,32 @@ class PromotionTest {
     assertThat(typed.run("subscriptions", "import", file.toString())).isZero();
     assertThat(typed.out).contains("Nothing to change: 3 unchanged.");
     assertThat(exported(production)).isEqualTo(Files.readString(file));
+  }
+
+  @Test
+  void numbers_keep_their_digits_however_many_and_whatever_they_mean() {
+    String digits = "7".repeat(5_000);
+    List<String> numbers =
+        List.of("1e99999999999", "-1E-99999999999", "-0", "1.50", "1e5", digits, "0." + digits);
+    subscribe(
+        "{\"url\":\"http://127.0.0.1:9/\",\"types\":[\"t\"],\"filters\":[%s]}"
+            .formatted(
+                numbers.stream()
+                    .map(
+                        number ->
+                            "{\"fieldName\":\"n\",\"fieldValue\":%s,\"comparison\":\"eq\"}"
+                                .formatted(number))
+                    .collect(Collectors.joining(","))));
+    String export = exported(staging);
+    assertThat(export.lines().map(String::strip))
+        .containsAll(numbers.stream().map(number -> "\"fieldValue\": " + number + ",").toList());
+    assertThat(at(production).input(export).run("subscriptions", "import", "-"))
+        .as(typed.err)
+        .isZero();
+    assertThat(exported(production)).isEqualTo(export);
+    assertThat(typed.run("subscriptions", "list", "--json")).isZero();
+    numbers.forEach(
+        number -> assertThat(typed.out).contains("\"fieldValue\":" + number + ",\"comparison\""));
   }
 
   @Test
