@@ -34,6 +34,9 @@ public record ApiLimits(
   /** Of one subscription, also in an import. */
   static final int SUBSCRIPTION_BYTES = 64 << 10;
 
+  /** One subscription in an import: also what several changes have built up. */
+  static final int IMPORTED_BYTES = 256 << 10;
+
   /** Of one import. */
   static final int IMPORT_SUBSCRIPTIONS = 10_000;
 

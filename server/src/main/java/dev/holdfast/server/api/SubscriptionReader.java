@@ -174,11 +174,11 @@ final class SubscriptionReader {
   private Asked imported(JsonParser parser) {
     int start = JsonBody.offset(parser);
     Asked asked = asked(fields(parser, Purpose.IMPORT));
-    if (JsonBody.offset(parser) + 1 - start > ApiLimits.SUBSCRIPTION_BYTES) {
+    if (JsonBody.offset(parser) + 1 - start > ApiLimits.IMPORTED_BYTES) {
       throw Refusal.of(
           Kind.TOO_LARGE,
           "A subscription may have at most %d bytes. Use fewer or shorter filters."
-              .formatted(ApiLimits.SUBSCRIPTION_BYTES));
+              .formatted(ApiLimits.IMPORTED_BYTES));
     }
     return asked;
   }

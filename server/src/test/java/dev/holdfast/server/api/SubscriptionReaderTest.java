@@ -514,12 +514,12 @@ class SubscriptionReaderTest {
   }
 
   @Test
-  void one_subscription_of_an_import_has_at_most_64_kb_as_one_that_is_created() {
+  void one_subscription_of_an_import_has_at_most_256_kb() {
     String head = "{\"url\":\"u\",\"types\":[\"*\"]";
-    String largest = head + " ".repeat((64 << 10) - head.length() - 1) + "}";
+    String largest = head + " ".repeat((256 << 10) - head.length() - 1) + "}";
     assertThat(reader.readImport(bytes("{\"subscriptions\":[" + largest + "]}")).subscriptions())
         .hasSize(1);
-    String padded = head + " ".repeat((64 << 10) - head.length()) + "}";
+    String padded = head + " ".repeat((256 << 10) - head.length()) + "}";
     Refusal refusal =
         catchThrowableOfType(
             Refusal.class, () -> reader.readImport(bytes("{\"subscriptions\":[" + padded + "]}")));

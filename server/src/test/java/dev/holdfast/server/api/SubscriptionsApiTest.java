@@ -136,7 +136,7 @@ class SubscriptionsApiTest {
       page.get("items").forEach(item -> ids.add(text(item, "id")));
       cursor = page.get("next").isNull() ? null : "&cursor=" + text(page, "next");
     }
-    assertThat(lengths).hasSize(3).allMatch(length -> length < (4 << 20) + (64 << 10));
+    assertThat(lengths).hasSize(3).allMatch(length -> length < (4 << 20) + (256 << 10));
     assertThat(lengths.subList(0, 2)).allMatch(length -> length >= 4 << 20);
     assertThat(ids).hasSize(180).doesNotHaveDuplicates().isSortedAccordingTo(reverseOrder());
   }
