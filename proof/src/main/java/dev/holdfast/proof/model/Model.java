@@ -426,6 +426,8 @@ public final class Model {
             older.unrecorded
                 || older.byHand
                 || older.cameLate
+                // What is written together with an operational event may be handed over after it.
+                || message.isOperational
                 || older.isOperational
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)

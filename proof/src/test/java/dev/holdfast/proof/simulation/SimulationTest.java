@@ -120,6 +120,7 @@ class SimulationTest {
         1099511635495L,
         1099511700247L,
         1099511700410L,
+        1588461967735L,
         2000000000001186L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {

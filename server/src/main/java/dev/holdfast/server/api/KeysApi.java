@@ -5,14 +5,12 @@ import dev.holdfast.server.api.Principal.Role;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.buffer.Buffer;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /**
  * Makes, lists and revokes keys.
@@ -62,12 +60,8 @@ final class KeysApi {
     String name = null;
     Role role = null;
     String tenant = caller.tenant();
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String field = parser.currentName();
-      if (!seen.add(field)) {
-        throw JsonBody.twice(Text.shown(field));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String field = names.next(); field != null; field = names.next()) {
       switch (field) {
         case "name" -> {
           String given = JsonBody.optionalText(parser, field);

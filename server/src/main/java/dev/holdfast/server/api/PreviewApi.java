@@ -10,16 +10,13 @@ import dev.holdfast.core.path.Request.NewEvent;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /**
  * Says which events a subscription would get and why, without changing anything.
@@ -120,12 +117,8 @@ final class PreviewApi {
     Interest interest = null;
     Long subscription = null;
     NewEvent event = null;
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!seen.add(name)) {
-        throw JsonBody.twice(Text.shown(name));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "subscription" -> {
           switch (parser.nextToken()) {

@@ -6,7 +6,6 @@ import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.server.api.Problem.Kind;
 import java.time.Instant;
 import java.util.EnumSet;
-import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -32,12 +31,8 @@ final class ReplayReader {
   }
 
   private Selection selection(JsonParser parser) {
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!seen.add(name)) {
-        throw JsonBody.twice(Text.shown(name));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "endpoint" -> endpoint = id(parser, name, Id.ENDPOINT);
         case "subscription" -> subscription = id(parser, name, Id.SUBSCRIPTION);

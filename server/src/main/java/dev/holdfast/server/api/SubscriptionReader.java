@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -126,12 +125,8 @@ final class SubscriptionReader {
   private AskedImport askedImport(JsonParser parser) {
     List<Asked> subscriptions = null;
     boolean dryRun = false;
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!seen.add(name)) {
-        throw JsonBody.twice(Text.shown(name));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "subscriptions" -> subscriptions = subscriptions(parser);
         case "dryRun" -> dryRun = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
@@ -186,12 +181,8 @@ final class SubscriptionReader {
   private Rotation rotation(JsonParser parser) {
     String given = null;
     Duration oldValidFor = Form.OLD_SECRETS_VALID;
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!seen.add(name)) {
-        throw JsonBody.twice(Text.shown(name));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "secret" -> given = secret(parser, name);
         case "oldValidFor" -> {
@@ -292,12 +283,8 @@ final class SubscriptionReader {
 
   private Fields fields(JsonParser parser, Purpose purpose) {
     Fields fields = new Fields();
-    Set<String> seen = new HashSet<>();
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!seen.add(name)) {
-        throw JsonBody.twice(Text.shown(name));
-      }
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "url" -> fields.url = url(JsonBody.text(parser, name));
         case "types" -> fields.types = types(parser);
