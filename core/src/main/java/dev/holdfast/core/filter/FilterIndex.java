@@ -262,13 +262,9 @@ public final class FilterIndex<T extends FilterIndex.Entry> {
     return asked.size() == 0 && byNew.isEmpty() && byOld.isEmpty();
   }
 
-  /** Adds the entries whose filters hold to a list, each once, in the order of their ids. */
-  public void find(Payload payload, List<T> into) {
-    find(payload, into, null);
-  }
-
   /**
-   * The same, without those that were asked before.
+   * Adds the entries whose filters hold to a list, each once, in the order of their ids, those
+   * aside that were asked before.
    *
    * @param before their ids, to which those that are asked now are added; absent when nobody wants
    *     to know

@@ -1,6 +1,8 @@
 package dev.holdfast.core.model;
 
 import java.time.Instant;
+import java.util.Base64;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,22 @@ import org.jspecify.annotations.Nullable;
  *     the newest
  */
 public record Secret(String text, Instant createdAt, @Nullable Instant validUntil) {
+
+  /** What stands before the key in a secret's text. */
+  public static final String PREFIX = "whsec_";
+
+  /** The key in a secret's text; empty when the text is none. What is wrong with it is not told. */
+  public static Optional<byte[]> keyOf(String text) {
+    if (!text.startsWith(PREFIX)) {
+      return Optional.empty();
+    }
+    try {
+      byte[] key = Base64.getDecoder().decode(text.substring(PREFIX.length()));
+      return key.length == 0 ? Optional.empty() : Optional.of(key);
+    } catch (IllegalArgumentException _) {
+      return Optional.empty();
+    }
+  }
 
   public boolean isValidAt(Instant moment) {
     return validUntil == null || moment.isBefore(validUntil);

@@ -112,17 +112,11 @@ final class Replays {
   }
 
   /**
-   * Begins to bring a subscription what was before it. What is accepted from now on comes to it by
-   * itself.
+   * Goes on with a replay after a restart, or with the history of a subscription that is there now.
+   * What is accepted from now on comes to that by itself: it is where its history ends. If a
+   * restart came before this was on disk, the store leaves out what has come by itself.
    */
-  void begin(Replay history) {
-    resume(history);
-  }
-
-  /** Goes on after a restart. */
   void resume(Replay replay) {
-    // If it was not yet written where the subscription's own events begin, the store leaves out
-    // those that it has.
     Replay bounded = replay.below() == null ? replay.bounded(ids.last() + 1) : replay;
     if (replay.below() == null) {
       unbounded.add(replay.id());
@@ -345,7 +339,8 @@ final class Replays {
   void notWritten(Write.Progress write, @Nullable Consumer<Answer> replyTo, Turn turn) {
     landed(write, replyTo);
     if (write.before() != null) {
-      if (write.before().equals(write.replay())) {
+      boolean isOfItsEndOnly = write.before().equals(write.replay());
+      if (isOfItsEndOnly) {
         unbounded.add(write.replay().id());
       }
       running.put(write.replay().id(), write.before());

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -131,6 +132,15 @@ public final class SubscriptionIndex {
     boolean isEmpty() {
       return unfiltered.isEmpty() && filtered == null;
     }
+
+    /** Adds those that want a payload, which is there if anybody has filters. */
+    void collect(
+        @Nullable Payload payload, List<Subscription> into, @Nullable Set<Long> askedBefore) {
+      into.addAll(unfiltered.values());
+      if (filtered != null) {
+        filtered.find(Objects.requireNonNull(payload), into, askedBefore);
+      }
+    }
   }
 
   /** Takes in a subscription, which must not be in it. */
@@ -207,14 +217,17 @@ public final class SubscriptionIndex {
       return List.of();
     }
     List<Subscription> all = new ArrayList<>();
-    Payload payload = null;
+    Payload payload =
+        tenant.fieldNames.isEmpty()
+            ? null
+            : new Payload(data, previous, tenant.fieldNames.keySet());
     // A subscription may have several of the patterns, and its filters may take their time.
     Set<Long> asked = topics.size() == 1 ? null : new HashSet<>();
     for (Topic topic : topics) {
-      payload = collect(topic.anySubject, tenant, payload, data, previous, all, asked);
+      topic.anySubject.collect(payload, all, asked);
       Wanting wanting = subject == null ? null : topic.bySubject.get(subject);
       if (wanting != null) {
-        payload = collect(wanting, tenant, payload, data, previous, all, asked);
+        wanting.collect(payload, all, asked);
       }
     }
     if (topics.size() == 1) {
@@ -225,24 +238,5 @@ public final class SubscriptionIndex {
       once.putIfAbsent(subscription.id(), subscription);
     }
     return List.copyOf(once.values());
-  }
-
-  /** Gives back the payload, which is there when somebody had to look into it. */
-  private static @Nullable Payload collect(
-      Wanting wanting,
-      Tenant tenant,
-      @Nullable Payload known,
-      byte[] data,
-      byte @Nullable [] previous,
-      List<Subscription> into,
-      @Nullable Set<Long> asked) {
-    into.addAll(wanting.unfiltered.values());
-    if (wanting.filtered == null) {
-      return known;
-    }
-    Payload payload =
-        known != null ? known : new Payload(data, previous, tenant.fieldNames.keySet());
-    wanting.filtered.find(payload, into, asked);
-    return payload;
   }
 }

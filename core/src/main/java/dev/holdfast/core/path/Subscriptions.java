@@ -106,7 +106,7 @@ final class Subscriptions {
     lane.stored = true;
     match.add(write.subscription());
     if (write.history() != null) {
-      replays.begin(write.history());
+      replays.resume(write.history());
     }
     turn.reply(
         replyTo, new Answer.Subscribed(write.subscription(), lane.endpoint, write.history()));

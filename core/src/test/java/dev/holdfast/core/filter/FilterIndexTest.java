@@ -58,7 +58,7 @@ class FilterIndexTest {
   private static <T extends FilterIndex.Entry> List<Long> find(
       FilterIndex<T> index, String data, String previous) {
     List<T> found = new ArrayList<>();
-    index.find(new Payload(data.getBytes(UTF_8), previous.getBytes(UTF_8)), found);
+    index.find(new Payload(data.getBytes(UTF_8), previous.getBytes(UTF_8)), found, null);
     return found.stream().map(FilterIndex.Entry::id).toList();
   }
 
@@ -249,7 +249,7 @@ class FilterIndexTest {
     addMany();
     byte[] previous = "{\"a\":1}".getBytes(UTF_8);
     Payload payload = new Payload("{\"a\":1}".getBytes(UTF_8), previous);
-    index.find(payload, new ArrayList<>());
+    index.find(payload, new ArrayList<>(), null);
     previous[5] = '2';
     assertThat(payload.field(State.OLD, "a")).isEqualTo(new Numeral("2"));
   }
@@ -288,7 +288,7 @@ class FilterIndexTest {
             assertThat(tested.isEmpty()).isEqualTo(all.isEmpty());
             Payload payload = new Payload(RandomFilters.state(random), RandomFilters.state(random));
             List<Plain> found = new ArrayList<>();
-            tested.find(payload, found);
+            tested.find(payload, found, null);
             assertThat(found)
                 .isEqualTo(
                     all.values().stream().filter(entry -> entry.filters().hold(payload)).toList());

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Secret;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.List;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
@@ -21,9 +20,6 @@ final class Letterhead {
 
   /** Without a secret, a token or a header. */
   static final Letterhead PLAIN = new Letterhead(Form.PLAIN);
-
-  /** What comes before the Base64 in a secret's text. */
-  private static final String SECRET_START = "whsec_";
 
   private static final String AUTHORIZATION = "Authorization";
 
@@ -107,17 +103,10 @@ final class Letterhead {
   }
 
   private static SecretKey key(String text) {
-    byte[] key = new byte[0];
-    try {
-      if (text.startsWith(SECRET_START)) {
-        key = Base64.getDecoder().decode(text.substring(SECRET_START.length()));
-      }
-    } catch (IllegalArgumentException e) {
-      // It names a character of the secret.
-    }
-    if (key.length == 0) {
-      throw new IllegalArgumentException("a secret must be whsec_ and a key in Base64");
-    }
+    byte[] key =
+        Secret.keyOf(text)
+            .orElseThrow(
+                () -> new IllegalArgumentException("a secret must be whsec_ and a key in Base64"));
     return new SecretKeySpec(key, Signer.ALGORITHM);
   }
 }

@@ -153,17 +153,12 @@ final class PreviewApi {
   }
 
   /** Reads something whose fields are told with where it stands. */
-  private static <T> T within(String place, Part<T> part) {
+  private static <T> T within(String place, Supplier<T> part) {
     try {
-      return part.read();
+      return part.get();
     } catch (Refusal refusal) {
       throw new Refusal(refusal.problem().at(place));
     }
-  }
-
-  @FunctionalInterface
-  private interface Part<T> {
-    T read();
   }
 
   // ---- what is answered

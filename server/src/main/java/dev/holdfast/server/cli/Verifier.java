@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.holdfast.core.model.Secret;
 import io.vertx.core.MultiMap;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -45,8 +46,6 @@ final class Verifier {
 
   /** A secret, which is never printed. */
   static final class Key {
-    private static final String START = "whsec_";
-
     private final SecretKeySpec key;
 
     private Key(byte[] key) {
@@ -54,14 +53,9 @@ final class Verifier {
     }
 
     static Key read(String text) throws BadValue {
-      try {
-        if (text.startsWith(START) && text.length() > START.length()) {
-          return new Key(Base64.getDecoder().decode(text.substring(START.length())));
-        }
-      } catch (IllegalArgumentException e) {
-        // It names a character of the secret.
-      }
-      throw new BadValue("is no secret: that is whsec_ and a key in Base64");
+      return new Key(
+          Secret.keyOf(text)
+              .orElseThrow(() -> new BadValue("is no secret: that is whsec_ and a key in Base64")));
     }
   }
 
