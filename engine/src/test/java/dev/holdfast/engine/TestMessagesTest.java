@@ -267,6 +267,11 @@ class TestMessagesTest {
     }
 
     @Override
+    public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public List<EndpointNow> endpoints(String tenant, long before, int limit) {
       throw new UnsupportedOperationException();
     }

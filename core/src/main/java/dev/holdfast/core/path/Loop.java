@@ -194,6 +194,7 @@ public final class Loop implements View {
       case Request.Submit submit -> accept.submit(submit, replyTo, turn);
       case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
       case Request.Import wanted -> imports.take(wanted, replyTo, turn);
+      case Request.ChangeVersion change -> imports.changeVersion(change, replyTo, turn);
       case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
@@ -309,7 +310,8 @@ public final class Loop implements View {
         turn.reply(entry.replyTo(), refused);
       }
       switch (entry.write()) {
-        case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
+        case Write.Subscribe subscribe ->
+            subscriptions.notSubscribed(subscribe.subscription(), lane(entry));
         case Write.Import write -> imports.notWritten(write, turn);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
@@ -425,6 +427,14 @@ public final class Loop implements View {
     return match.subscriptionsOf(tenant).headMap(before, false).descendingMap().values().stream()
         .limit(limit)
         .toList();
+  }
+
+  @Override
+  public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
+    List<Subscription> all = match.ofObjects(tenant);
+    int from = (int) Math.min(skipped, all.size());
+    int to = Math.min(all.size() - from, limit) + from;
+    return new Numbered(all.size(), List.copyOf(all.subList(from, to)));
   }
 
   @Override

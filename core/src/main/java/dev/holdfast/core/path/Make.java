@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
@@ -11,10 +12,12 @@ import dev.holdfast.core.rules.Arrival;
 import dev.holdfast.core.rules.RetrySchedule;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes events and their messages. The messages of an event have the ids right after its own; when
- * they are very many, they are made in steps, of which only the plan is made here.
+ * they are very many, they are made in steps, of which only the plan is made here. A subscription
+ * that has changed its version lately gets two messages, one in each.
  */
 final class Make {
   private final Limits limits;
@@ -53,52 +56,79 @@ final class Make {
             submitted.previous(),
             submitted.callerId(),
             submitted.traceparent());
-    if (wanting.size() > room) {
-      ids.reserve(wanting.size());
-      return new AcceptedEvent(event, List.of(), steps(event, wanting));
+    int count = wanting.size() + inBoth(wanting, turn);
+    if (count > room) {
+      ids.reserve(count);
+      return new AcceptedEvent(event, List.of(), steps(event, wanting, turn));
     }
-    List<Message> made = new ArrayList<>(wanting.size());
+    List<Message> made = new ArrayList<>(count);
     for (Subscription subscription : wanting) {
-      made.add(
-          message(
-              ids.next(turn.now()),
-              event.id(),
-              event.size(),
-              subscription.id(),
-              subscription.endpoint(),
-              subscription.paused(),
-              turn));
+      if (isInBoth(subscription, turn)) {
+        made.add(message(event, subscription, subscription.form().version(), turn));
+        made.add(message(event, subscription, subscription.form().version().other(), turn));
+      } else {
+        made.add(message(event, subscription, null, turn));
+      }
     }
     return new AcceptedEvent(event, made, List.of());
   }
 
-  private List<FanOut> steps(Event event, List<Subscription> wanting) {
-    List<FanOut> steps = new ArrayList<>(1 + wanting.size() / limits.matchesAtOnce());
-    for (int from = 0; from < wanting.size(); from += limits.matchesAtOnce()) {
-      int to = Math.min(from + limits.matchesAtOnce(), wanting.size());
-      List<FanOut.Target> targets = new ArrayList<>(to - from);
-      for (Subscription subscription : wanting.subList(from, to)) {
-        targets.add(new FanOut.Target(subscription.id(), subscription.endpoint()));
+  /** How many of them get a second message, since they have changed their version lately. */
+  private int inBoth(List<Subscription> wanting, Turn turn) {
+    int count = 0;
+    for (Subscription subscription : wanting) {
+      count += isInBoth(subscription, turn) ? 1 : 0;
+    }
+    return count;
+  }
+
+  private boolean isInBoth(Subscription subscription, Turn turn) {
+    return subscription.form().isBothAt(turn.now(), limits.bothVersions());
+  }
+
+  private List<FanOut> steps(Event event, List<Subscription> wanting, Turn turn) {
+    List<FanOut.Target> all = new ArrayList<>(wanting.size());
+    for (Subscription subscription : wanting) {
+      if (isInBoth(subscription, turn)) {
+        all.add(target(subscription, subscription.form().version()));
+        all.add(target(subscription, subscription.form().version().other()));
+      } else {
+        all.add(target(subscription, null));
       }
-      steps.add(new FanOut(event.id(), event.size(), from, targets));
+    }
+    List<FanOut> steps = new ArrayList<>(1 + all.size() / limits.matchesAtOnce());
+    for (int from = 0; from < all.size(); from += limits.matchesAtOnce()) {
+      int to = Math.min(from + limits.matchesAtOnce(), all.size());
+      steps.add(new FanOut(event.id(), event.size(), from, all.subList(from, to)));
     }
     return steps;
   }
 
+  private static FanOut.Target target(Subscription subscription, @Nullable Version version) {
+    return new FanOut.Target(subscription.id(), subscription.endpoint(), version);
+  }
+
+  private Message message(
+      Event event, Subscription subscription, @Nullable Version version, Turn turn) {
+    return message(
+        ids.next(turn.now()),
+        event.id(),
+        event.size(),
+        new FanOut.Target(subscription.id(), subscription.endpoint(), version),
+        subscription.paused(),
+        turn);
+  }
+
   /** A new message as it stands: pending, parked when its endpoint takes nothing, or paused. */
   Message message(
-      long id,
-      long event,
-      int eventSize,
-      long subscription,
-      long endpoint,
-      boolean paused,
-      Turn turn) {
-    Message message = Message.pending(id, event, subscription, endpoint, eventSize);
+      long id, long event, int eventSize, FanOut.Target target, boolean paused, Turn turn) {
+    Message message =
+        Message.pending(
+            id, event, target.subscription(), target.endpoint(), eventSize, target.version());
     Arrival arrival =
         paused
             ? schedule.whenPaused(message, turn.now())
-            : schedule.whenDue(message, lanes.of(endpoint).health(), turn.now());
+            : schedule.whenDue(message, lanes.of(target.endpoint()).health(), turn.now());
     return arrival instanceof Arrival.Park park ? park.message() : message;
   }
 }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Match {
   private final SubscriptionIndex index = new SubscriptionIndex();
   private final Map<Long, Subscription> active = new HashMap<>();
+  private final ObjectSubscriptions ofObjects = new ObjectSubscriptions();
 
   /** Ended subscriptions that may have unfinished messages. */
   private final Map<Long, Subscription> ended = new HashMap<>();
@@ -38,6 +39,32 @@ final class Match {
     byTenant
         .computeIfAbsent(subscription.tenant(), _ -> new TreeMap<>())
         .put(subscription.id(), subscription);
+    ofObjects.add(subscription);
+  }
+
+  /** A subscription is being written that is not there yet. */
+  void coming(Subscription subscription) {
+    ofObjects.expect(subscription);
+  }
+
+  /** A subscription that was being written is not going to be there. */
+  void notComing(Subscription subscription) {
+    ofObjects.expectNoMore(subscription);
+  }
+
+  /** One that is there, or is coming, with all that the owner of this one says about it. */
+  @Nullable Long alike(Subscription subscription) {
+    for (long id : ofObjects.like(subscription)) {
+      if (!leaving.contains(id)) {
+        return id;
+      }
+    }
+    return null;
+  }
+
+  /** A tenant's subscriptions to one kind of event of one kind of object, the oldest first. */
+  List<Subscription> ofObjects(String tenant) {
+    return ofObjects.of(tenant);
   }
 
   /** A subscription as it is, or will be when what is being written of it is on disk. */
@@ -78,6 +105,8 @@ final class Match {
     }
     active.put(subscription.id(), subscription);
     subscriptionsOf(subscription.tenant()).put(subscription.id(), subscription);
+    ofObjects.remove(before);
+    ofObjects.add(subscription);
     if (!leaving.contains(subscription.id())) {
       index.remove(before);
       index.add(subscription);
@@ -150,7 +179,10 @@ final class Match {
   void remove(Subscription subscription) {
     leave(subscription);
     leaving.remove(subscription.id());
-    active.remove(subscription.id());
+    Subscription before = active.remove(subscription.id());
+    if (before != null) {
+      ofObjects.remove(before);
+    }
     subscriptionsOf(subscription.tenant()).remove(subscription.id());
   }
 

@@ -29,12 +29,12 @@ class FormTest {
           List.of(FIRST));
 
   private static Form.Change change(NewHeaders headers) {
-    return new Form.Change(null, null, null, headers, null);
+    return new Form.Change(null, null, null, null, headers, null);
   }
 
   private static Form rotated(Form before, String secret, Duration oldValidFor, Instant at) {
     NewSecret newSecret = new NewSecret(secret, oldValidFor);
-    return new Form.Change(null, null, null, null, newSecret).applyTo(before, at);
+    return Form.Change.to(newSecret).applyTo(before, at);
   }
 
   @Test
@@ -44,30 +44,34 @@ class FormTest {
 
   @Test
   void each_part_changes_by_itself() {
-    Form other = new Form.Change(null, null, new NewToken("other"), null, null).applyTo(FORM, NOW);
+    Form other =
+        new Form.Change(null, null, null, new NewToken("other"), null, null).applyTo(FORM, NOW);
     assertThat(other.authToken()).isEqualTo("other");
     assertThat(other.headers()).isEqualTo(FORM.headers());
-    Form none = new Form.Change(null, null, new NewToken(null), null, null).applyTo(FORM, NOW);
+    Form none =
+        new Form.Change(null, null, null, new NewToken(null), null, null).applyTo(FORM, NOW);
     assertThat(none.authToken()).isNull();
-    Form plain = new Form.Change(null, false, null, null, null).applyTo(FORM, NOW);
+    Form plain = new Form.Change(null, null, false, null, null, null).applyTo(FORM, NOW);
     assertThat(plain.base64()).isFalse();
     assertThat(plain.format()).isEqualTo(Format.WORKFRONT);
   }
 
   @Test
   void another_format_ends_base64() {
-    Form.Change change = new Form.Change(Format.HOLDFAST, null, null, null, null);
-    assertThat(change.isPossible(FORM)).isTrue();
+    Form.Change change = new Form.Change(Format.HOLDFAST, null, null, null, null, null);
+    assertThat(change.isBase64Possible(FORM)).isTrue();
     assertThat(change.applyTo(FORM, NOW).base64()).isFalse();
   }
 
   @Test
   void only_workfront_can_be_in_base64() {
-    Form.Change change = new Form.Change(Format.HOLDFAST, true, null, null, null);
-    assertThat(change.isPossible(FORM)).isFalse();
-    assertThat(new Form.Change(null, true, null, null, null).isPossible(Form.PLAIN)).isFalse();
-    assertThat(new Form.Change(null, true, null, null, null).isPossible(FORM)).isTrue();
-    assertThat(new Form.Change(null, false, null, null, null).isPossible(Form.PLAIN)).isTrue();
+    Form.Change change = new Form.Change(Format.HOLDFAST, null, true, null, null, null);
+    assertThat(change.isBase64Possible(FORM)).isFalse();
+    assertThat(new Form.Change(null, null, true, null, null, null).isBase64Possible(Form.PLAIN))
+        .isFalse();
+    assertThat(new Form.Change(null, null, true, null, null, null).isBase64Possible(FORM)).isTrue();
+    assertThat(new Form.Change(null, null, false, null, null, null).isBase64Possible(Form.PLAIN))
+        .isTrue();
     assertThatThrownBy(() -> new Form(Format.HOLDFAST, true, null, new TreeMap<>(), List.of()))
         .isInstanceOf(IllegalArgumentException.class);
   }
@@ -119,6 +123,7 @@ class FormTest {
     String printed =
         FORM.toString()
             + new Form.Change(
+                null,
                 null,
                 null,
                 new NewToken("the-token"),

@@ -341,7 +341,8 @@ final class MemoryStore implements Store {
                 message.event(),
                 message.subscription(),
                 message.size(),
-                remade.containsKey(id)));
+                remade.containsKey(id),
+                message.version()));
       }
     }
     return new Originals(found, through, true);

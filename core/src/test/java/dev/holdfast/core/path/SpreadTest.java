@@ -42,7 +42,8 @@ class SpreadTest {
         usual.sweep(),
         matchesAtOnce,
         spreading,
-        usual.retryStoreAfter());
+        usual.retryStoreAfter(),
+        Limits.BOTH_VERSIONS);
   }
 
   private void subscribeMany(Crank to) {

@@ -238,7 +238,7 @@ class SubscriptionChangesTest {
 
   private static Patch form(
       @Nullable NewToken token, @Nullable NewHeaders headers, @Nullable NewSecret secret) {
-    return Patch.of(new Form.Change(null, null, token, headers, secret));
+    return Patch.of(new Form.Change(null, null, null, token, headers, secret));
   }
 
   private static NewHeaders set(String... names) {

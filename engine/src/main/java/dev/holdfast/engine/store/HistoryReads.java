@@ -631,7 +631,8 @@ final class HistoryReads implements History {
             shown(message.status()),
             null,
             message.attempts(),
-            message),
+            message,
+            message.version()),
         event);
   }
 
@@ -657,6 +658,7 @@ final class HistoryReads implements History {
             message.reason() == null ? Status.DELIVERED : Status.DROPPED,
             message.reason(),
             message.attempts(),
+            null,
             null),
         event);
   }

@@ -171,6 +171,7 @@ final class SubscriptionRow {
             readHeaders(row.getString(first + 10)),
             readSecrets(row.getString(first + 11))),
         Rows.instant(row.getLong(3)),
+        Rows.instant(row.getLong(3)),
         row.getInt(first + 3) != 0,
         readEndpoints(row.getString(first + 4)));
   }

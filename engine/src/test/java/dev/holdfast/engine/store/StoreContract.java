@@ -854,7 +854,8 @@ abstract class StoreContract {
                 History.Status.WAITING,
                 null,
                 1,
-                waiting));
+                waiting,
+                null));
   }
 
   @Test

@@ -408,7 +408,8 @@ final class SimulatedStore implements Store {
                 message.event(),
                 message.subscription(),
                 message.size(),
-                replayed.contains(message.id())));
+                replayed.contains(message.id()),
+                message.version()));
       }
     }
     return new Originals(found, through, true);

@@ -452,7 +452,8 @@ final class Simulation {
       case Request.Replay replay -> model.replaying(replay.selection());
       case Request.CancelReplay cancel -> model.cancelling(cancel.replay());
       case Request.Subscribe _, Request.RetryNow _ -> {}
-      case Request.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
+      case Request.Import _, Request.ChangeVersion _ ->
+          throw new IllegalStateException("nobody imports in these worlds");
     }
   }
 

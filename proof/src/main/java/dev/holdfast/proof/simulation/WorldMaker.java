@@ -253,7 +253,8 @@ final class WorldMaker {
         limits.sweep(),
         more.nextInt(4) == 0 ? limits.matchesAtOnce() : more.nextInt(1, 4),
         limits.spreading(),
-        limits.retryStoreAfter());
+        limits.retryStoreAfter(),
+        Limits.BOTH_VERSIONS);
   }
 
   private Contract contract() {
@@ -301,7 +302,8 @@ final class WorldMaker {
         random.nextInt(1, 8),
         1_000,
         1_000_000,
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        Limits.BOTH_VERSIONS);
   }
 
   private Instant moment(SplittableRandom from) {

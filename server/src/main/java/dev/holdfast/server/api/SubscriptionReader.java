@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.Secret;
@@ -101,7 +102,13 @@ final class SubscriptionReader {
           return new Patch(
               fields.url,
               new Interest.Change(fields.types, fields.subject, fields.filters, fields.connector),
-              new Form.Change(fields.format, fields.base64, fields.authToken, fields.headers, null),
+              new Form.Change(
+                  fields.format,
+                  fields.version,
+                  fields.base64,
+                  fields.authToken,
+                  fields.headers,
+                  null),
               null,
               fields.rateLimit);
         });
@@ -243,8 +250,9 @@ final class SubscriptionReader {
 
   private Form form(Fields fields, String secret) {
     Form.Change asked =
-        new Form.Change(fields.format, fields.base64, fields.authToken, fields.headers, null);
-    if (!asked.isPossible(Form.PLAIN)) {
+        new Form.Change(
+            fields.format, fields.version, fields.base64, fields.authToken, fields.headers, null);
+    if (!asked.isBase64Possible(Form.PLAIN)) {
       throw Refusal.of(
           Kind.INVALID_FIELD,
           "base64Encoding",
@@ -260,6 +268,7 @@ final class SubscriptionReader {
     }
     return new Form(
         unsigned.format(),
+        unsigned.edition(),
         unsigned.base64(),
         unsigned.authToken(),
         unsigned.headers(),
@@ -273,6 +282,7 @@ final class SubscriptionReader {
     private @Nullable List<Filter> filters;
     private @Nullable Connector connector;
     private @Nullable Format format;
+    private @Nullable Version version;
     private @Nullable Boolean base64;
     private @Nullable NewToken authToken;
     private @Nullable NewHeaders headers;

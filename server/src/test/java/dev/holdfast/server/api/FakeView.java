@@ -28,6 +28,11 @@ final class FakeView implements View {
   }
 
   @Override
+  public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
+    return new Numbered(0, List.of());
+  }
+
+  @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) {
     return Optional.empty();
   }
