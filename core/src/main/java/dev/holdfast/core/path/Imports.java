@@ -159,26 +159,26 @@ final class Imports {
                   .formatted(Limits.VERSION_CHANGES, ids.size())));
       return;
     }
-    List<Subscription> known = new ArrayList<>(ids.size());
-    for (long id : ids) {
-      Subscription latest = match.latest(id);
+    Map<Long, Subscription> known = new LinkedHashMap<>();
+    for (int i = 0; i < ids.size(); i++) {
+      Subscription latest = match.latest(ids.get(i));
       if (latest != null
           && latest.tenant().equals(request.tenant())
           && ObjectEvent.of(latest).isPresent()) {
-        known.add(latest);
+        known.put(latest.id(), latest);
       } else if (request.subscriptions() != null) {
         turn.reply(
             replyTo,
             new Answer.Unfit(
-                "subscriptionIds[" + known.size() + "]",
-                "There is no such subscription. Nothing was changed. Leave it out."));
+                "subscriptionIds[" + i + "]",
+                "There is no such subscription, and nothing was changed. Leave it out."));
         return;
       }
     }
     Form.Change change = Form.Change.to(request.version());
     List<Item> items = new ArrayList<>(known.size());
     List<Write.Update> changed = new ArrayList<>();
-    for (Subscription before : known) {
+    for (Subscription before : known.values()) {
       Form form = change.applyTo(before.form(), turn.now());
       items.add(
           form.equals(before.form())

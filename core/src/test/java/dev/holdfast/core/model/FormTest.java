@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -131,5 +133,42 @@ class FormTest {
                 new NewSecret("whsec_first", Duration.ZERO))
             + rotated(FORM, "whsec_second", Duration.ZERO, NOW);
     assertThat(printed).doesNotContain("the-token", "header-value", "whsec_first", "whsec_second");
+  }
+
+  @Test
+  void a_version_that_changes_is_remembered_with_its_time() {
+    Form v1 = Form.Change.to(Version.V1).applyTo(FORM, NOW);
+    assertThat(v1.edition()).isEqualTo(new Edition(Version.V1, NOW));
+    assertThat(Form.Change.to(Version.V1).applyTo(v1, NOW.plusSeconds(1))).isEqualTo(v1);
+    assertThat(Form.Change.NOTHING.applyTo(v1, NOW.plusSeconds(1))).isEqualTo(v1);
+    Duration five = Duration.ofMinutes(5);
+    assertThat(FORM.isBothAt(NOW, five)).isFalse();
+    assertThat(v1.isBothAt(NOW, five)).isTrue();
+    assertThat(v1.isBothAt(NOW.plus(five).minusNanos(1), five)).isTrue();
+    assertThat(v1.isBothAt(NOW.plus(five), five)).isFalse();
+    assertThat(v1.isBothAt(NOW, Duration.ZERO)).isFalse();
+  }
+
+  @Test
+  void only_the_format_workfront_has_versions() {
+    Form.Change toV1 = Form.Change.to(Version.V1);
+    assertThat(toV1.isVersionPossible(FORM)).isTrue();
+    assertThat(toV1.isVersionPossible(Form.PLAIN)).isFalse();
+    assertThat(Form.Change.to(Version.V2).isVersionPossible(Form.PLAIN)).isTrue();
+    Form.Change both = new Form.Change(Format.WORKFRONT, Version.V1, null, null, null, null);
+    assertThat(both.isVersionPossible(Form.PLAIN)).isTrue();
+    assertThat(both.applyTo(Form.PLAIN, NOW).edition()).isEqualTo(new Edition(Version.V1, null));
+    Form.Change away = new Form.Change(Format.CLOUDEVENTS, null, null, null, null, null);
+    assertThat(away.applyTo(toV1.applyTo(FORM, NOW), NOW).edition()).isEqualTo(Edition.NEWEST);
+    assertThatThrownBy(
+            () ->
+                new Form(
+                    Format.HOLDFAST,
+                    new Edition(Version.V1, null),
+                    false,
+                    null,
+                    new TreeMap<>(),
+                    List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 }
