@@ -175,7 +175,6 @@ final class SingleValues {
         at++;
       }
     }
-    at = state.length;
   }
 
   /** To after a number, true, false or null. */

@@ -32,6 +32,8 @@ class SingleValuesTest {
     "parameterValues\\u0000",
     "parameterValues\\\"",
     "\\u0170arameterValues",
+    "\\n0070arameterValues",
+    "\\\\u0070arameterValues",
     "a",
     "",
     "[",
