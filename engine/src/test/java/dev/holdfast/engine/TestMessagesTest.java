@@ -8,7 +8,9 @@ import com.standardwebhooks.exceptions.WebhookVerificationException;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Interest;
@@ -167,6 +169,21 @@ class TestMessagesTest {
     assertThat(unlike.authToken()).isNull();
     assertThat(unlike.headers()).isEmpty();
     assertThat(unlike.secrets()).hasSize(4);
+  }
+
+  @Test
+  void a_test_message_is_in_the_version_that_all_have() {
+    Form first = workfront(new Edition(Version.V1, now));
+    Form second = workfront(new Edition(Version.V1, null));
+    Form third = workfront(Edition.NEWEST);
+    assertThat(TestMessages.common(List.of(first, second), now).version()).isEqualTo(Version.V1);
+    assertThat(TestMessages.common(List.of(first, third), now).version()).isEqualTo(Version.V2);
+    assertThat(TestMessages.common(List.of(first, Form.PLAIN), now).version())
+        .isEqualTo(Version.V2);
+  }
+
+  private static Form workfront(Edition edition) {
+    return new Form(Format.WORKFRONT, edition, false, null, new TreeMap<>(), List.of());
   }
 
   @Test

@@ -39,8 +39,8 @@ import tools.jackson.core.JsonToken;
  */
 final class SubscriptionReader {
   private static final String CHANGEABLE =
-      "url, types, subject, filters, filterConnector, format, base64Encoding, authToken, headers,"
-          + " rateLimit";
+      "url, types, subject, filters, filterConnector, format, version, base64Encoding, authToken,"
+          + " headers, rateLimit";
 
   private static final Duration OLD_SECRETS_LONGEST = Duration.ofDays(30);
 
@@ -258,6 +258,12 @@ final class SubscriptionReader {
           "base64Encoding",
           "Only the format \"workfront\" can be in Base64. Use that format, or leave this out.");
     }
+    if (!asked.isVersionPossible(Form.PLAIN)) {
+      throw Refusal.of(
+          Kind.INVALID_FIELD,
+          "version",
+          "Only the format \"workfront\" has versions. Use that format, or leave this out.");
+    }
     Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
     Form unsigned = asked.applyTo(Form.PLAIN, now);
     if (unsigned.authorizesTwice()) {
@@ -310,6 +316,8 @@ final class SubscriptionReader {
                 constant(parser, name, Connector.values(), Connector::name, Connector.AND);
         case "format" ->
             fields.format = constant(parser, name, Format.values(), Json::kebab, Format.HOLDFAST);
+        case "version" ->
+            fields.version = constant(parser, name, Version.values(), Json::kebab, Version.V2);
         case "base64Encoding" ->
             fields.base64 = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
         case "authToken" -> fields.authToken = new NewToken(token(parser, name));

@@ -16,7 +16,7 @@ class DocumentedTest {
       """
       {"id":"msg_0000000000001","event":"mine","subscription":"sub_0000000000001",
       "endpoint":"ep_0000000000001","type":"t","subject":null,"status":"delivered","reason":null,
-      "createdAt":"2026-03-01T12:00:00Z","deadline":null,"nextAttemptAt":null,"replayOf":null,
+      "createdAt":"2026-03-01T12:00:00Z","deadline":null,"nextAttemptAt":null,"replayOf":null,"version":null,
       "attempts":[{"number":1,"at":"2026-03-01T12:00:00.5Z","durationMillis":7,"scheduled":true,
       "outcome":"success","status":204,"error":null,"response":""}]}""";
 

@@ -73,6 +73,8 @@ final class RequestFuzzTest {
               List.of("\"AND\"", "\"OR\"", "null"),
               "format",
               List.of("\"holdfast\"", "\"cloudevents\"", "\"workfront\"", "null"),
+              "version",
+              List.of("\"v1\"", "\"v2\"", "\"v3\"", "null"),
               "base64Encoding",
               List.of("true", "false", "null"),
               "authToken",

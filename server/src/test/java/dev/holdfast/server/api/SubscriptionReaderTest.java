@@ -9,6 +9,7 @@ import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.RateLimit;
@@ -105,7 +106,7 @@ class SubscriptionReaderTest {
         read(
             """
             {"url":"u","types":["*"],"filters":[{"fieldName":"a","fieldValue":1,"comparison":"eq"}],
-             "filterConnector":"OR","format":"workfront","base64Encoding":true,
+             "filterConnector":"OR","format":"workfront","version":"v1","base64Encoding":true,
              "authToken":"t0ken!","headers":{"X-One":"1 2","authorization-like":"~"},
              "secret":"%s","rateLimit":2.5,"since":"2026-03-01T13:00:00+01:00"}
             """
@@ -116,6 +117,7 @@ class SubscriptionReaderTest {
         .isEqualTo(
             "[{\"fieldName\":\"a\",\"fieldValue\":1,\"comparison\":\"eq\",\"state\":\"newState\"}]");
     assertThat(form.format()).isEqualTo(Format.WORKFRONT);
+    assertThat(form.edition()).isEqualTo(new Form.Edition(Version.V1, null));
     assertThat(form.base64()).isTrue();
     assertThat(form.authToken()).isEqualTo("t0ken!");
     assertThat(form.headers()).isEqualTo(Map.of("X-One", "1 2", "authorization-like", "~"));
@@ -134,7 +136,7 @@ class SubscriptionReaderTest {
             with(
                 """
                 "subject":null,"filters":null,"filterConnector":null,"format":null,
-                "base64Encoding":null,"authToken":null,"headers":null,"secret":null,
+                "version":null,"base64Encoding":null,"authToken":null,"headers":null,"secret":null,
                 "rateLimit":null,"since":null
                 """));
     assertThat(asked.wish().interest().subject()).isNull();
@@ -142,6 +144,7 @@ class SubscriptionReaderTest {
     assertThat(asked.wish().form().authToken()).isNull();
     assertThat(asked.wish().form().headers()).isEmpty();
     assertThat(asked.wish().form().format()).isEqualTo(Format.HOLDFAST);
+    assertThat(asked.wish().form().edition()).isEqualTo(Form.Edition.NEWEST);
     assertThat(asked.wish().rateLimit()).isNull();
     assertThat(asked.since()).isNull();
     assertThat(asked.hasMadeSecret()).isTrue();
@@ -215,6 +218,11 @@ class SubscriptionReaderTest {
           "format":"xml"                                           | format
           "format":"HOLDFAST"                                      | format
           "format":["workfront"]                                   | format
+          "version":"v1"                                           | version
+          "version":"v1","format":"cloudevents"                    | version
+          "version":"v3","format":"workfront"                      | version
+          "version":"V1","format":"workfront"                      | version
+          "version":1,"format":"workfront"                         | version
           "base64Encoding":true                                    | base64Encoding
           "base64Encoding":true,"format":"cloudevents"             | base64Encoding
           "base64Encoding":"true","format":"workfront"             | base64Encoding
@@ -386,12 +394,13 @@ class SubscriptionReaderTest {
         patch(
             """
             {"subject":null,"filters":null,"filterConnector":null,"format":null,
-             "base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
+             "version":null,"base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
             """);
     assertThat(patch.interest().subject()).isEqualTo(new NewSubject(null));
     assertThat(patch.interest().filters()).isEmpty();
     assertThat(patch.interest().connector()).isEqualTo(Connector.AND);
     assertThat(patch.form().format()).isEqualTo(Format.HOLDFAST);
+    assertThat(patch.form().version()).isEqualTo(Version.V2);
     assertThat(patch.form().base64()).isFalse();
     assertThat(patch.form().authToken()).isEqualTo(new NewToken(null));
     assertThat(patch.form().headers()).isEqualTo(new NewHeaders(true, Map.of(), Set.of()));
