@@ -285,8 +285,8 @@ public final class Documented {
   private static JsonNode value(Place schema, String text) {
     JsonNodeFactory nodes = JsonNodeFactory.instance;
     String type = schema.node().path("type").asString("string");
-    if (type.equals("integer") && text.matches("[0-9]{1,9}")) {
-      return nodes.numberNode(Integer.parseInt(text));
+    if (type.equals("integer") && text.matches("[0-9]{1,10}")) {
+      return nodes.numberNode(Long.parseLong(text));
     }
     if (type.equals("array")) {
       ArrayNode array = nodes.arrayNode();
