@@ -353,31 +353,33 @@ final class WorkfrontReader {
     return switch (parser.nextToken()) {
       case VALUE_NULL -> null;
       case VALUE_STRING -> Text.time(parser.getString(), field);
-      case START_OBJECT -> sinceEpoch(parser, field);
+      case START_OBJECT -> {
+        try {
+          yield sinceEpoch(parser);
+        } catch (Refusal refusal) {
+          throw new Refusal(refusal.problem().at(field));
+        }
+      }
       default -> throw JsonBody.wrongType(parser, field, "a time");
     };
   }
 
-  private static Instant sinceEpoch(JsonParser parser, String field) {
+  private static Instant sinceEpoch(JsonParser parser) {
     Long second = null;
     long nano = 0;
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
-      String place = field + "." + name;
       switch (name) {
         case "epochSecond" ->
             second =
                 number(
-                    parser,
-                    place,
-                    Rfc3339.FIRST.getEpochSecond(),
-                    Rfc3339.END.getEpochSecond() - 1);
-        case "nano" -> nano = number(parser, place, 0, NANOS_MOST);
-        default -> throw JsonBody.unknownField(place, "epochSecond, nano");
+                    parser, name, Rfc3339.FIRST.getEpochSecond(), Rfc3339.END.getEpochSecond() - 1);
+        case "nano" -> nano = number(parser, name, 0, NANOS_MOST);
+        default -> throw JsonBody.unknownField(name, "epochSecond, nano");
       }
     }
     if (second == null) {
-      throw JsonBody.missing(field + ".epochSecond");
+      throw JsonBody.missing("epochSecond");
     }
     return Instant.ofEpochSecond(second, nano).truncatedTo(ChronoUnit.MICROS);
   }

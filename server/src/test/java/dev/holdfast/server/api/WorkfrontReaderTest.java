@@ -131,7 +131,7 @@ class WorkfrontReaderTest {
           {"epochSecond":1,"nano":-1}       | eventTime.nano
           {"epochSecond":1,"nano":1000000000} | eventTime.nano
           {"epochSecond":1,"nanos":1}       | eventTime.nanos
-          {"epochSecond":1,"epochSecond":1} | epochSecond
+          {"epochSecond":1,"epochSecond":1} | eventTime.epochSecond
           """)
   void a_time_that_cannot_be_is_refused_with_its_place(String time, String field) {
     String body = "{" + HEAD + ",\"newState\":{},\"eventTime\":" + time + "}";
