@@ -232,13 +232,17 @@ final class SubscriptionReader {
     if (fields.types == null) {
       throw JsonBody.missing("types");
     }
-    Interest interest =
+    return consistent(
         new Interest(
             fields.types,
             fields.subject == null ? null : fields.subject.text(),
             new Filters(
                 fields.connector == null ? Connector.AND : fields.connector,
-                fields.filters == null ? List.of() : fields.filters));
+                fields.filters == null ? List.of() : fields.filters)));
+  }
+
+  /** Refuses filters that cannot work with the types. */
+  static Interest consistent(Interest interest) {
     interest
         .contradiction()
         .ifPresent(
@@ -359,7 +363,7 @@ final class SubscriptionReader {
     };
   }
 
-  private String url(String given) {
+  String url(String given) {
     Text.clean(given, "url", ApiLimits.URL_CHARS);
     try {
       return urls.normalise(given);
@@ -404,7 +408,7 @@ final class SubscriptionReader {
             + "; \"*\" stands for any text.");
   }
 
-  private static List<Filter> filters(JsonParser parser) {
+  static List<Filter> filters(JsonParser parser) {
     if (parser.nextToken() == JsonToken.VALUE_NULL) {
       return List.of();
     }
@@ -420,12 +424,23 @@ final class SubscriptionReader {
   }
 
   /** One of some words; the usual one when it is null. */
-  private static <E extends Enum<E>> E constant(
+  static <E extends Enum<E>> E constant(
       JsonParser parser, String field, E[] values, Function<E, String> word, E usual) {
     String given = JsonBody.optionalText(parser, field);
-    if (given == null) {
-      return usual;
-    }
+    return given == null
+        ? usual
+        : constant(
+            given, field, values, word, ", or leave it out for \"" + word.apply(usual) + "\"");
+  }
+
+  /** One of some words, which must be there. */
+  static <E extends Enum<E>> E constant(
+      JsonParser parser, String field, E[] values, Function<E, String> word) {
+    return constant(JsonBody.text(parser, field), field, values, word, "");
+  }
+
+  private static <E extends Enum<E>> E constant(
+      String given, String field, E[] values, Function<E, String> word, String otherwise) {
     List<String> words = new ArrayList<>();
     for (E value : values) {
       if (word.apply(value).equals(given)) {
@@ -436,11 +451,10 @@ final class SubscriptionReader {
     throw Refusal.of(
         Kind.INVALID_FIELD,
         field,
-        "Use one of %s, written like that, or leave it out for \"%s\"."
-            .formatted(String.join(", ", words), word.apply(usual)));
+        "Use one of %s, written like that%s.".formatted(String.join(", ", words), otherwise));
   }
 
-  private static @Nullable String token(JsonParser parser, String field) {
+  static @Nullable String token(JsonParser parser, String field) {
     String given = JsonBody.optionalText(parser, field);
     if (given == null) {
       return null;

@@ -146,7 +146,7 @@ final class SubscriptionsApi {
         _ -> exchange.answerNoContent());
   }
 
-  private static long id(Exchange exchange) {
+  static long id(Exchange exchange) {
     OptionalLong id = Id.parse(Id.SUBSCRIPTION, exchange.variable());
     return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
   }

@@ -107,6 +107,25 @@ class DocumentedTest {
   }
 
   @Test
+  void a_challenge_for_another_header_than_the_call_takes_is_noticed() {
+    String problem =
+        """
+        {"type":"urn:holdfast:problem:unauthenticated","title":"A valid key is needed","status":401,
+        "detail":"Send one."}""";
+    Map<String, String> headers = headers("application/problem+json");
+    Request bySession =
+        new Request("PUT", WorkfrontApi.PATH + "/subscriptions/version", bytes("{}"));
+    Request byBearer = new Request("GET", "/v1/subscriptions", new byte[0]);
+    for (String challenge : List.of("Bearer", "sessionID")) {
+      headers.put("www-authenticate", challenge);
+      Answer answer = new Answer(401, headers, bytes(problem));
+      boolean isBearer = challenge.equals("Bearer");
+      assertThat(Documented.problems(bySession, answer).isEmpty()).isNotEqualTo(isBearer);
+      assertThat(Documented.problems(byBearer, answer).isEmpty()).isEqualTo(isBearer);
+    }
+  }
+
+  @Test
   void a_call_that_is_not_documented_is_noticed_when_it_is_done() {
     for (String call : List.of("PUT /v1/subscriptions", "GET /v1/secrets", "POST /v1/events/17")) {
       String[] both = call.split(" ", 2);
