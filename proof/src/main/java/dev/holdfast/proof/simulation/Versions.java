@@ -90,14 +90,15 @@ final class Versions {
     for (int i = 0; i < changes; i++) {
       // Many things at about the same time meet each other halfway.
       at =
-          switch (random.nextInt(3)) {
-            case 0 -> at.plusNanos(1_000L * random.nextInt(20_000));
-            case 1 -> at.plusMillis(random.nextInt(2_000));
+          switch (random.nextInt(4)) {
+            case 0 -> at;
+            case 1 -> at.plusNanos(1_000L * random.nextInt(20_000));
+            case 2 -> at.plusMillis(random.nextInt(2_000));
             default -> soonBefore(coming);
           };
       script.add(change(at));
       if (troubled && random.nextInt(4) == 0) {
-        script.add(trouble(at.plusNanos(1_000L * random.nextInt(10_000))));
+        script.add(trouble(at.plusNanos(1_000L * random.nextInt(-5_000, 5_000))));
       }
       if (random.nextInt(3) == 0) {
         script.add(event(at.plusNanos(random.nextLong(2 * bothVersions.toNanos()) / 1_000 * 1_000)));
