@@ -182,7 +182,7 @@ final class Imports {
       Form form = change.applyTo(before.form(), turn.now());
       items.add(
           form.equals(before.form())
-              ? new Item(Result.UNCHANGED, before, lanes.of(before.endpoint()).endpoint)
+              ? stay(before, changed)
               : change(before.with(before.interest(), form, turn.now()), changed));
     }
     write(request.tenant(), items, Map.of(), List.of(), changed, replyTo, turn);
@@ -304,8 +304,7 @@ final class Imports {
       if (plan.before() == null) {
         items.add(create(tenant, plan.wish(), created, turn));
       } else if (plan.same()) {
-        Endpoint endpoint = lanes.of(plan.before().endpoint()).endpoint;
-        items.add(new Item(Result.UNCHANGED, plan.before(), endpoint));
+        items.add(stay(plan.before(), changed));
       } else {
         Form form = form(plan.imported(), plan.before().form(), turn);
         items.add(change(plan.before().with(plan.wish().interest(), form, turn.now()), changed));
@@ -354,6 +353,17 @@ final class Imports {
     return new Item(Result.CREATED, subscription, lane.endpoint);
   }
 
+  /**
+   * One that stays as it is. While that is still being written it is written once more: what is
+   * answered is on disk.
+   */
+  private Item stay(Subscription latest, List<Write.Update> changed) {
+    if (match.isChanging(latest.id())) {
+      change(latest, changed);
+    }
+    return new Item(Result.UNCHANGED, latest, lanes.of(latest.endpoint()).endpoint);
+  }
+
   private Item change(Subscription after, List<Write.Update> changed) {
     Lane lane = lanes.of(after.endpoint());
     match.changing(after);
@@ -397,7 +407,8 @@ final class Imports {
     takeNext(tenant(write), turn);
   }
 
-  void notWritten(Write.Import write, Turn turn) {
+  /** Nothing of it is on disk. What waits for it is taken by {@link #takeWaiting}. */
+  void notWritten(Write.Import write) {
     UnderWay ended = ended(write);
     for (Write.Subscribe created : write.created()) {
       match.notComing(created.subscription());
@@ -418,7 +429,16 @@ final class Imports {
       match.changed(changed.subscription());
       subscriptions.goOn(changed.subscription());
     }
-    takeNext(tenant(write), turn);
+  }
+
+  /**
+   * Goes on with what waits for what was not written, once all that was given up with it is
+   * forgotten: else it would be made of changes that are refused.
+   */
+  void takeWaiting(Turn turn) {
+    for (String tenant : List.copyOf(waiting.keySet())) {
+      takeNext(tenant, turn);
+    }
   }
 
   private UnderWay ended(Write.Import write) {

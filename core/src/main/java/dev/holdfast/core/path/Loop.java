@@ -312,7 +312,7 @@ public final class Loop implements View {
       switch (entry.write()) {
         case Write.Subscribe subscribe ->
             subscriptions.notSubscribed(subscribe.subscription(), lane(entry));
-        case Write.Import write -> imports.notWritten(write, turn);
+        case Write.Import write -> imports.notWritten(write);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Retry _, Write.Park _ ->
@@ -338,6 +338,7 @@ public final class Loop implements View {
         case Write.Configure _, Write.Forget _ -> {}
       }
     }
+    imports.takeWaiting(turn);
   }
 
   private void loaded(Load load, List<Message> messages, Turn turn) {

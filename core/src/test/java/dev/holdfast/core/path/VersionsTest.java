@@ -338,6 +338,39 @@ class VersionsTest {
   }
 
   @Test
+  void one_that_has_the_version_already_is_on_disk_with_it_when_that_is_said() {
+    Subscription subscription = subscribe(URL, Version.V1);
+    crank.holdCommits = true;
+    Patch toV2 = Patch.of(Form.Change.to(Version.V2));
+    crank.askLater(new Request.Update("default", subscription.id(), toV2));
+    List<Answer> answer = crank.askLater(new Request.ChangeVersion("default", null, Version.V2));
+    assertThat(answer).isEmpty();
+    crank.commit();
+    Item item = ((Answer.Imported) answer.getFirst()).items().getFirst();
+    assertThat(item.result()).isEqualTo(Result.UNCHANGED);
+    assertThat(item.subscription()).isEqualTo(now(subscription));
+  }
+
+  @Test
+  void what_waits_for_a_change_that_cannot_be_written_knows_nothing_of_others_that_are_refused() {
+    Subscription subscription = subscribe(URL, Version.V1);
+    crank.holdCommits = true;
+    crank.askLater(new Request.ChangeVersion("default", null, Version.V2));
+    List<Answer> pause =
+        crank.askLater(
+            new Request.Update("default", subscription.id(), Patch.toPaused(true)));
+    List<Answer> back = crank.askLater(new Request.ChangeVersion("default", null, Version.V1));
+    crank.failNextCommit = StoreException.Kind.FULL;
+    crank.commit();
+    crank.pass(Duration.ofSeconds(10));
+    crank.commit();
+    assertThat(pause.getFirst()).isInstanceOf(Answer.Refused.class);
+    Item item = ((Answer.Imported) back.getFirst()).items().getFirst();
+    assertThat(item.result()).isEqualTo(Result.UNCHANGED);
+    assertThat(now(subscription)).isEqualTo(subscription);
+  }
+
+  @Test
   void of_too_many_at_once_none_is_changed() {
     List<Long> ids =
         Collections.nCopies(Limits.VERSION_CHANGES + 1, subscribe(URL, Version.V1).id());

@@ -11,6 +11,15 @@ import java.util.Map;
  */
 record Wanted(Instant at, Map<Long, Expected> messages) {
 
-  /** A message as it has to be made. */
-  record Expected(long endpoint, Row row) {}
+  /**
+   * A message as it has to be made.
+   *
+   * @param inBoth whether there have to be two, one in each version
+   */
+  record Expected(long endpoint, Row row, boolean inBoth) {}
+
+  /** How many messages that is. */
+  int total() {
+    return messages.values().stream().mapToInt(expected -> expected.inBoth() ? 2 : 1).sum();
+  }
 }
