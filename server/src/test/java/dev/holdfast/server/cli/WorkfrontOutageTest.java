@@ -120,7 +120,7 @@ class WorkfrontOutageTest {
 
   @Test
   void a_message_that_is_never_taken_is_given_up_after_two_days_and_kept() throws Exception {
-    start(Duration.ofMillis(1));
+    start(Duration.ofMillis(2));
     receiver.manner = _ -> Manner.FAILS;
     send(1);
     await("a dropped message", () -> dropped().size() == 1);
