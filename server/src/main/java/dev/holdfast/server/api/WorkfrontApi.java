@@ -229,11 +229,7 @@ final class WorkfrontApi {
         imported ->
             exchange.answerItems(
                 imported.items().size(),
-                () -> Json.write(out -> write(out, imported.items(), asked.version()))),
-        () -> exchange.refuse(Problem.UNKNOWN_ID),
-        unfit ->
-            exchange.refuse(
-                Problem.of(Kind.INVALID_FIELD, asked.placeInBody(unfit.field()), unfit.reason())));
+                () -> Json.write(out -> write(out, imported.items(), asked.version()))));
   }
 
   private static void write(JsonGenerator out, List<Item> items, Version version) {

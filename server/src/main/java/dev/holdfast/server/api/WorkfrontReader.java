@@ -16,11 +16,10 @@ import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.server.api.Problem.Kind;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -59,25 +58,9 @@ final class WorkfrontReader {
   /**
    * Which subscriptions are to have which version.
    *
-   * @param subscriptions each once; all of the tenant's when absent
-   * @param places where each stands in the body for the first time
+   * @param subscriptions as they stand in the body; all of the tenant's when absent
    */
-  record AskedVersions(@Nullable List<Long> subscriptions, List<Integer> places, Version version) {
-
-    /** The name of a field in the body, given that of the same field without repetitions. */
-    String placeInBody(String field) {
-      for (int i = 0; i < places.size(); i++) {
-        if (field.equals(place(i))) {
-          return place(places.get(i));
-        }
-      }
-      return field;
-    }
-  }
-
-  private static String place(int index) {
-    return IDS + "[" + index + "]";
-  }
+  record AskedVersions(@Nullable List<Long> subscriptions, Version version) {}
 
   Wish wish(byte[] body) {
     return JSON.read(body, this::wish);
@@ -128,13 +111,13 @@ final class WorkfrontReader {
         default -> throw JsonBody.unknownField(name, KNOWN_OF_SUBSCRIPTION);
       }
     }
+    TypePattern type = new TypePattern(happened(objCode, kind).type());
     if (url == null) {
       throw JsonBody.missing("url");
     }
     if (authToken == null) {
       throw JsonBody.missing("authToken");
     }
-    TypePattern type = new TypePattern(happened(objCode, kind).type());
     return new Wish(
         url,
         SubscriptionReader.consistent(
@@ -228,7 +211,7 @@ final class WorkfrontReader {
   }
 
   private static AskedVersions askedVersions(JsonParser parser) {
-    Map<Long, Integer> ids = null;
+    List<Long> ids = null;
     boolean all = false;
     Version version = null;
     FieldNames names = new FieldNames(parser);
@@ -250,17 +233,17 @@ final class WorkfrontReader {
             ALL,
             "Give either " + IDS + " or \"" + ALL + "\": true, and not both.");
       }
-      return new AskedVersions(null, List.of(), version);
+      return new AskedVersions(null, version);
     }
     if (ids == null) {
       throw Refusal.of(
           Kind.INVALID_FIELD, IDS, "Give the ids of subscriptions, or \"" + ALL + "\": true.");
     }
-    return new AskedVersions(List.copyOf(ids.keySet()), List.copyOf(ids.values()), version);
+    return new AskedVersions(ids, version);
   }
 
-  /** Where each id stands for the first time; absent when there is null instead of a list. */
-  private static @Nullable Map<Long, Integer> ids(JsonParser parser) {
+  /** Absent when there is null instead of a list. */
+  private static @Nullable List<Long> ids(JsonParser parser) {
     JsonToken first = parser.nextToken();
     if (first == JsonToken.VALUE_NULL) {
       return null;
@@ -268,10 +251,9 @@ final class WorkfrontReader {
     if (first != JsonToken.START_ARRAY) {
       throw JsonBody.wrongType(parser, IDS, "an array of ids");
     }
-    Map<Long, Integer> places = new LinkedHashMap<>();
-    int count = 0;
+    List<Long> ids = new ArrayList<>();
     while (parser.nextToken() != JsonToken.END_ARRAY) {
-      String place = place(count);
+      String place = IDS + "[" + ids.size() + "]";
       if (parser.currentToken() != JsonToken.VALUE_STRING) {
         throw JsonBody.wrongType(parser, place, "a string");
       }
@@ -285,16 +267,15 @@ final class WorkfrontReader {
                           "Give an id as it came in an answer; it begins with "
                               + Id.SUBSCRIPTION
                               + "_. Nothing was changed."));
-      places.putIfAbsent(id, count);
-      count++;
-      if (count > ApiLimits.VERSION_CHANGES) {
+      ids.add(id);
+      if (ids.size() > ApiLimits.VERSION_CHANGES) {
         throw idsSize("more than that");
       }
     }
-    if (count == 0) {
+    if (ids.isEmpty()) {
       throw idsSize("none");
     }
-    return places;
+    return ids;
   }
 
   private static Refusal idsSize(String found) {

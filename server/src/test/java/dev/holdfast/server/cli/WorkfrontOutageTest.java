@@ -3,6 +3,10 @@ package dev.holdfast.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.server.cli.WorkfrontReceiver.Manner;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -13,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.ObjectMapper;
 
 /**
  * Two days in which a receiver is out of order, some thousand times faster than they would be: all
@@ -131,9 +134,13 @@ class WorkfrontOutageTest {
   }
 
   private JsonNode dropped() throws Exception {
-    Typed typed = new Typed().at(server.url(), RunningServer.KEY);
-    assertThat(typed.run("messages", "--status", "dropped", "--json")).as(typed.err).isZero();
-    return new ObjectMapper().readTree(typed.out).get("items");
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + "/v1/messages?status=dropped"))
+            .header("Authorization", "Bearer " + RunningServer.KEY)
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return program.json(client.send(request, BodyHandlers.ofString())).get("items");
+    }
   }
 
   @Test
