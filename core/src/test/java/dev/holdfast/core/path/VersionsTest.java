@@ -357,8 +357,7 @@ class VersionsTest {
     crank.holdCommits = true;
     crank.askLater(new Request.ChangeVersion("default", null, Version.V2));
     List<Answer> pause =
-        crank.askLater(
-            new Request.Update("default", subscription.id(), Patch.toPaused(true)));
+        crank.askLater(new Request.Update("default", subscription.id(), Patch.toPaused(true)));
     List<Answer> back = crank.askLater(new Request.ChangeVersion("default", null, Version.V1));
     crank.failNextCommit = StoreException.Kind.FULL;
     crank.commit();
