@@ -76,7 +76,7 @@ public final class Model {
   private final Map<Long, SubscriptionModel> histories = new HashMap<>();
 
   /** Changes of the version of many at once that are not answered yet, by who has asked. */
-  private final Map<Object, Versioning> versionings = new IdentityHashMap<>();
+  private final IdentityHashMap<Object, Versioning> versionings = new IdentityHashMap<>();
 
   /** When the engine last heard of a subscription that came, changed or goes. */
   private Instant subscriptionsChangedAt = Instant.MIN;
