@@ -34,14 +34,16 @@ import dev.holdfast.proof.model.MessageModel.Decision;
 import dev.holdfast.proof.model.SubscriptionModel.Face;
 import dev.holdfast.proof.model.SubscriptionModel.VersionWish;
 import dev.holdfast.proof.model.Wanted.Expected;
+import dev.holdfast.proof.model.Wanted.Versions;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -73,8 +75,8 @@ public final class Model {
   /** What was asked of each subscription there ever was. */
   private final Map<Long, SubscriptionModel> histories = new HashMap<>();
 
-  /** Changes of the version of many at once that are not answered yet. */
-  private final List<Versioning> versionings = new ArrayList<>();
+  /** Changes of the version of many at once that are not answered yet, by who has asked. */
+  private final IdentityHashMap<Object, Versioning> versionings = new IdentityHashMap<>();
 
   /** When the engine last heard of a subscription that came, changed or goes. */
   private Instant subscriptionsChangedAt = Instant.MIN;
@@ -225,18 +227,12 @@ public final class Model {
   /**
    * Somebody wants many subscriptions to have a version.
    *
-   * @param question is itself only
    * @param ids absent: all that are to one kind of event of one kind of object
    * @param expected those of all that have to be among what it is answered with
    * @param stored those that have had the version on disk since then
    */
   private record Versioning(
-      Object question,
-      @Nullable List<Long> ids,
-      Version version,
-      Instant at,
-      Set<Long> expected,
-      Set<Long> stored) {
+      @Nullable List<Long> ids, Version version, Instant at, Set<Long> expected, Set<Long> stored) {
     boolean isFor(long subscription) {
       return ids == null || ids.contains(subscription);
     }
@@ -255,9 +251,8 @@ public final class Model {
    */
   public void changingVersion(
       Object question, @Nullable List<Long> ids, Version version, Instant now) {
-    Versioning asked =
-        new Versioning(question, ids, version, now, new HashSet<>(), new HashSet<>());
-    versionings.add(asked);
+    Versioning asked = new Versioning(ids, version, now, new HashSet<>(), new HashSet<>());
+    versionings.put(question, asked);
     for (Subscription subscription : subscriptions.values()) {
       if (isOfObjects(subscription) && !leaving.contains(subscription.id())) {
         asked.expected().add(subscription.id());
@@ -281,14 +276,12 @@ public final class Model {
 
   /** Somebody was told that all of them stay as they are, at once or after a while. */
   public void versionNotChanged(Object question) {
-    versionings.removeIf(one -> one.question() == question);
+    versionings.remove(question);
   }
 
   /** Somebody was told which subscriptions have the version that they want many to have. */
   public void versionChanged(Object question, Collection<Subscription> have) {
-    Versioning asked =
-        versionings.stream().filter(one -> one.question() == question).findFirst().orElseThrow();
-    versionings.remove(asked);
+    Versioning asked = Objects.requireNonNull(versionings.remove(question));
     List<Long> ids = asked.ids();
     Set<Long> found = new HashSet<>();
     for (Subscription subscription : have) {
@@ -383,7 +376,7 @@ public final class Model {
 
   public void unsubscribing(long subscription, Instant now) {
     leaving.add(subscription);
-    versionings.forEach(one -> one.expected().remove(subscription));
+    versionings.values().forEach(one -> one.expected().remove(subscription));
     replays.newcomers.leaving(subscription);
     subscriptionsChangedAt = now;
   }
@@ -831,10 +824,8 @@ public final class Model {
   private boolean isAskedFor(Face wanted, Face face, long subscription) {
     return face.equals(wanted)
         || (face.in(wanted.version()).equals(wanted)
-            && versionings.stream()
-                .anyMatch(
-                    one ->
-                        one.version() == wanted.version() && one.isFor(subscription)));
+            && versionings.values().stream()
+                .anyMatch(one -> one.version() == wanted.version() && one.isFor(subscription)));
   }
 
   /** A message stays in the version that it was made in, whatever becomes of it. */
@@ -919,9 +910,10 @@ public final class Model {
   }
 
   private static void checkAccepted(Write.AcceptedEvent accepted, Wanted wanted, boolean exactly) {
-    Map<Long, List<@Nullable Version>> made = new HashMap<>();
+    Map<Long, Versions> made = new HashMap<>();
     for (Message message : accepted.messages()) {
-      versionsOf(message.subscription(), made).add(message.version());
+      made.put(
+          message.subscription(), versionsOf(message.subscription(), made).and(message.version()));
       Expected expected = wanted.messages().get(message.subscription());
       unless(
           !exactly
@@ -932,34 +924,27 @@ public final class Model {
           () -> message + " but " + expected);
     }
     for (FanOut step : accepted.later()) {
-      step.targets()
-          .forEach(target -> versionsOf(target.subscription(), made).add(target.version()));
+      for (FanOut.Target target : step.targets()) {
+        made.put(
+            target.subscription(), versionsOf(target.subscription(), made).and(target.version()));
+      }
     }
     unless(
         made.keySet().equals(wanted.messages().keySet()) && accepted.total() == wanted.total(),
         "an event has a message for each subscription that wants it",
         () -> accepted + " but " + wanted);
-    made.forEach(
-        (subscription, versions) ->
-            unless(
-                isInVersions(versions, wanted.messages().get(subscription)),
-                "an event comes in both versions after a change, one message each, else in one",
-                () -> versions + " for " + subscription + " in " + accepted + " but " + wanted));
+    wanted
+        .messages()
+        .forEach(
+            (subscription, expected) ->
+                unless(
+                    versionsOf(subscription, made).equals(expected.versions()),
+                    "an event comes in both versions after a change, once each, else in none",
+                    () -> made + " in " + accepted + " but " + wanted));
   }
 
-  private static List<@Nullable Version> versionsOf(
-      long subscription, Map<Long, List<@Nullable Version>> made) {
-    return made.computeIfAbsent(subscription, _ -> new ArrayList<>());
-  }
-
-  private static boolean isInVersions(
-      List<@Nullable Version> versions, @Nullable Expected expected) {
-    if (expected == null) {
-      return false;
-    }
-    return expected.inBoth()
-        ? versions.size() == 2 && versions.contains(Version.V1) && versions.contains(Version.V2)
-        : versions.size() == 1 && versions.getFirst() == null;
+  private static Versions versionsOf(long subscription, Map<Long, Versions> made) {
+    return made.getOrDefault(subscription, Versions.NOTHING);
   }
 
   private void checkParked(Message parked, Instant now) {
@@ -1091,7 +1076,7 @@ public final class Model {
         case Write.Subscribe subscribe -> {
           store(subscribe.newEndpoint());
           storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
-          versionings.forEach(one -> one.stored(subscribe.subscription()));
+          versionings.values().forEach(one -> one.stored(subscribe.subscription()));
           if (subscribe.history() != null) {
             counts.newcomers++;
             replays.came(subscribe.subscription(), subscribe.history());
@@ -1192,7 +1177,7 @@ public final class Model {
   private void store(Write.Update update) {
     store(update.newEndpoint());
     storedSubscriptions.put(update.subscription().id(), update.subscription());
-    versionings.forEach(one -> one.stored(update.subscription()));
+    versionings.values().forEach(one -> one.stored(update.subscription()));
     replays.newcomers.changed(update.subscription());
   }
 
@@ -1241,7 +1226,7 @@ public final class Model {
           Subscription made = subscribe.subscription();
           subscriptions.put(made.id(), made);
           histories.put(made.id(), new SubscriptionModel(made, now));
-          versionings.forEach(one -> wish(history(made.id()), one));
+          versionings.values().forEach(one -> wish(history(made.id()), one));
           subscriptionsChangedAt = now;
           replays.goesOn(now);
         }

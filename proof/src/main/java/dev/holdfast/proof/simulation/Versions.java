@@ -83,7 +83,8 @@ final class Versions {
   }
 
   private void addChanges(List<Action> script) {
-    List<Instant> coming = script.stream().filter(Submit.class::isInstance).map(Action::at).toList();
+    List<Instant> coming =
+        script.stream().filter(Submit.class::isInstance).map(Action::at).toList();
     int changes = random.nextInt(3, 40);
     boolean troubled = random.nextBoolean();
     Instant at = soonBefore(coming);
@@ -101,7 +102,10 @@ final class Versions {
         script.add(trouble(at.plusNanos(1_000L * random.nextInt(-5_000, 5_000))));
       }
       if (random.nextInt(3) == 0) {
-        script.add(event(at.plusNanos(random.nextLong(2 * bothVersions.toNanos()) / 1_000 * 1_000)));
+        // Some come in the very moment in which both versions end.
+        long micros = bothVersions.toMillis() * 1_000;
+        long after = random.nextInt(4) == 0 ? micros : random.nextLong(2 * micros);
+        script.add(event(at.plusNanos(1_000 * after)));
       }
     }
   }
@@ -150,8 +154,7 @@ final class Versions {
   }
 
   private Action event(Instant at) {
-    return new Submit(
-        at, "t" + random.nextInt(2) + ".UPDATE", null, 1, 0, Submit.NO_ID, false);
+    return new Submit(at, "t" + random.nextInt(2) + ".UPDATE", null, 1, 0, Submit.NO_ID, false);
   }
 
   private void addNewcomers(List<Action> script) {
