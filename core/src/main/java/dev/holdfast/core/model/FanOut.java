@@ -27,13 +27,7 @@ public record FanOut(long event, int eventSize, int first, List<Target> targets)
    *
    * @param version as {@link Message#version}
    */
-  public record Target(long subscription, long endpoint, @Nullable Version version) {
-
-    /** A target that is sent the version that it has by then. */
-    public Target(long subscription, long endpoint) {
-      this(subscription, endpoint, null);
-    }
-  }
+  public record Target(long subscription, long endpoint, @Nullable Version version) {}
 
   /** The id of the message for the target at {@code index}. */
   public long message(int index) {

@@ -49,11 +49,7 @@ public record Form(
     /** An array with one element, of a field that can have several, is sent as that element. */
     V1,
     /** Everything is sent as it came. */
-    V2;
-
-    public Version other() {
-      return this == V1 ? V2 : V1;
-    }
+    V2
   }
 
   /**

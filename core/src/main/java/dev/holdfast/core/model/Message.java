@@ -62,36 +62,6 @@ public record Message(
     }
   }
 
-  /** A message that is sent in the version that its subscription has by then. */
-  public Message(
-      long id,
-      long event,
-      long subscription,
-      long endpoint,
-      Status status,
-      int attempts,
-      int slot,
-      @Nullable Instant base,
-      @Nullable Instant due,
-      @Nullable Instant notBefore,
-      @Nullable Instant lastAttemptAt,
-      int size) {
-    this(
-        id,
-        event,
-        subscription,
-        endpoint,
-        status,
-        attempts,
-        slot,
-        base,
-        due,
-        notBefore,
-        lastAttemptAt,
-        size,
-        null);
-  }
-
   /** A message that nobody has tried yet. */
   public static Message pending(
       long id, long event, long subscription, long endpoint, int size, @Nullable Version version) {

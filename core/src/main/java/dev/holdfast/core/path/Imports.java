@@ -18,9 +18,7 @@ import dev.holdfast.core.path.Answer.Imported.Result;
 import dev.holdfast.core.path.Request.Imported;
 import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Write;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -52,8 +50,8 @@ final class Imports {
   /** What is being written, by tenant. */
   private final Map<String, UnderWay> underWay = new HashMap<>();
 
-  /** What waits for that, by tenant. */
-  private final Map<String, Deque<Consumer<Turn>>> waiting = new HashMap<>();
+  /** Where others of the same tenant wait for that. */
+  private final Later later;
 
   Imports(
       IdSource ids,
@@ -61,13 +59,15 @@ final class Imports {
       Lanes lanes,
       Commit commit,
       Align align,
-      Subscriptions subscriptions) {
+      Subscriptions subscriptions,
+      Later later) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
     this.commit = commit;
     this.align = align;
     this.subscriptions = subscriptions;
+    this.later = later;
   }
 
   /**
@@ -120,7 +120,7 @@ final class Imports {
 
   void take(Request.Import request, Consumer<Answer> replyTo, Turn turn) {
     if (underWay.containsKey(request.tenant()) && !request.dryRun()) {
-      wait(request.tenant(), later -> take(request, replyTo, later));
+      later.ask(request, replyTo);
       return;
     }
     List<Plan> plans = plans(request);
@@ -136,37 +136,32 @@ final class Imports {
     }
   }
 
-  private void wait(String tenant, Consumer<Turn> task) {
-    waiting.computeIfAbsent(tenant, _ -> new ArrayDeque<>()).add(task);
-  }
-
   /** Sends many subscriptions another version. */
   void changeVersion(Request.ChangeVersion request, Consumer<Answer> replyTo, Turn turn) {
     if (underWay.containsKey(request.tenant())) {
-      wait(request.tenant(), later -> changeVersion(request, replyTo, later));
+      later.ask(request, replyTo);
       return;
     }
-    List<Long> ids = request.subscriptions();
-    if (ids == null) {
-      ids = match.ofObjects(request.tenant()).stream().map(Subscription::id).toList();
-    }
-    if (ids.size() > Limits.VERSION_CHANGES) {
+    List<Long> named = request.subscriptions();
+    List<Subscription> all = match.ofObjects(request.tenant());
+    int count = named == null ? all.size() : named.size();
+    if (count > Limits.VERSION_CHANGES) {
       turn.reply(
           replyTo,
           new Answer.Unfit(
-              request.subscriptions() == null ? "allCustomerSubscriptions" : "subscriptionIds",
+              named == null ? "allCustomerSubscriptions" : "subscriptionIds",
               "The version of %d subscriptions can be changed at once, and these are %d. Give the ids of some of them."
-                  .formatted(Limits.VERSION_CHANGES, ids.size())));
+                  .formatted(Limits.VERSION_CHANGES, count)));
       return;
     }
     Map<Long, Subscription> known = new LinkedHashMap<>();
-    for (int i = 0; i < ids.size(); i++) {
-      Subscription latest = match.latest(ids.get(i));
+    for (int i = 0; i < count; i++) {
+      Subscription latest = match.latest(named == null ? all.get(i).id() : named.get(i));
       if (latest != null
           && latest.tenant().equals(request.tenant())
           && ObjectEvent.of(latest).isPresent()) {
         known.put(latest.id(), latest);
-      } else if (request.subscriptions() != null) {
+      } else if (named != null) {
         turn.reply(
             replyTo,
             new Answer.Unfit(
@@ -404,10 +399,9 @@ final class Imports {
       align.changed(changed.subscription(), turn);
     }
     turn.reply(replyTo, new Answer.Imported(ended(write).items()));
-    takeNext(tenant(write), turn);
   }
 
-  /** Nothing of it is on disk. What waits for it is taken by {@link #takeWaiting}. */
+  /** Nothing of it is on disk. */
   void notWritten(Write.Import write) {
     UnderWay ended = ended(write);
     for (Write.Subscribe created : write.created()) {
@@ -431,16 +425,6 @@ final class Imports {
     }
   }
 
-  /**
-   * Goes on with what waits for what was not written, once all that was given up with it is
-   * forgotten: else it would be made of changes that are refused.
-   */
-  void takeWaiting(Turn turn) {
-    for (String tenant : List.copyOf(waiting.keySet())) {
-      takeNext(tenant, turn);
-    }
-  }
-
   private UnderWay ended(Write.Import write) {
     return Objects.requireNonNull(underWay.remove(tenant(write)));
   }
@@ -449,16 +433,5 @@ final class Imports {
     return write.created().isEmpty()
         ? write.changed().getFirst().subscription().tenant()
         : write.created().getFirst().subscription().tenant();
-  }
-
-  /** Goes on with what waits, until something is being written again. */
-  private void takeNext(String tenant, Turn turn) {
-    Deque<Consumer<Turn>> queue = waiting.getOrDefault(tenant, new ArrayDeque<>());
-    while (!underWay.containsKey(tenant) && !queue.isEmpty()) {
-      queue.remove().accept(turn);
-    }
-    if (queue.isEmpty()) {
-      waiting.remove(tenant);
-    }
   }
 }

@@ -50,6 +50,7 @@ public final class Loop implements View {
   private final Settle settle;
   private final Subscriptions subscriptions;
   private final Imports imports;
+  private final Later later = new Later();
   private final Align align;
   private final Spread spread;
   private final HandOver handOver;
@@ -106,8 +107,8 @@ public final class Loop implements View {
             probe, handOver, announce, park);
     align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park);
     replays = new Replays(limits, schedule, ids, match, lanes, loads, spread, commit);
-    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays);
-    imports = new Imports(ids, match, lanes, commit, align, subscriptions);
+    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays, later);
+    imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
   }
@@ -151,8 +152,14 @@ public final class Loop implements View {
       case Input.Asked asked -> answer(asked.request(), asked.replyTo(), turn);
       case Input.AttemptEnded ended ->
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
-      case Input.Committed committed -> landed(committed.written(), turn);
-      case Input.CommitFailed failed -> commitFailed(failed.kind(), turn);
+      case Input.Committed committed -> {
+        landed(committed.written(), turn);
+        askAgain(turn);
+      }
+      case Input.CommitFailed failed -> {
+        commitFailed(failed.kind(), turn);
+        askAgain(turn);
+      }
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
       case Input.BacklogLoaded loaded -> {
         backlogLoaded(loaded.load(), loaded.backlog(), turn);
@@ -182,6 +189,12 @@ public final class Loop implements View {
       replays.notRead(ofReplay, turn);
     } else {
       loads.failed(load, turn);
+    }
+  }
+
+  private void askAgain(Turn turn) {
+    for (Input.Asked asked : later.take()) {
+      answer(asked.request(), asked.replyTo(), turn);
     }
   }
 
@@ -338,7 +351,6 @@ public final class Loop implements View {
         case Write.Configure _, Write.Forget _ -> {}
       }
     }
-    imports.takeWaiting(turn);
   }
 
   private void loaded(Load load, List<Message> messages, Turn turn) {

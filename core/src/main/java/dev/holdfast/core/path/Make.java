@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
@@ -11,6 +12,8 @@ import dev.holdfast.core.port.Write.AcceptedEvent;
 import dev.holdfast.core.rules.Arrival;
 import dev.holdfast.core.rules.RetrySchedule;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,14 @@ import org.jspecify.annotations.Nullable;
  * that has changed its version lately gets two messages, one in each.
  */
 final class Make {
+  /** The version that the subscription has at each attempt. */
+  private static final List<@Nullable Version> AS_IT_IS_THEN = Collections.singletonList(null);
+
+  private static final List<@Nullable Version> OLD_AND_NEW =
+      Collections.unmodifiableList(Arrays.asList(Version.V1, Version.V2));
+  private static final List<@Nullable Version> NEW_AND_OLD =
+      Collections.unmodifiableList(Arrays.asList(Version.V2, Version.V1));
+
   private final Limits limits;
   private final RetrySchedule schedule;
   private final IdSource ids;
@@ -56,67 +67,62 @@ final class Make {
             submitted.previous(),
             submitted.callerId(),
             submitted.traceparent());
-    int count = wanting.size() + inBoth(wanting, turn);
+    int count = count(wanting, turn);
     if (count > room) {
       ids.reserve(count);
       return new AcceptedEvent(event, List.of(), steps(event, wanting, turn));
     }
     List<Message> made = new ArrayList<>(count);
     for (Subscription subscription : wanting) {
-      if (isInBoth(subscription, turn)) {
-        made.add(message(event, subscription, subscription.form().version(), turn));
-        made.add(message(event, subscription, subscription.form().version().other(), turn));
-      } else {
-        made.add(message(event, subscription, null, turn));
+      for (Version version : versions(subscription, turn)) {
+        made.add(
+            message(
+                ids.next(turn.now()),
+                event.id(),
+                event.size(),
+                target(subscription, version),
+                subscription.paused(),
+                turn));
       }
     }
     return new AcceptedEvent(event, made, List.of());
   }
 
-  /** How many of them get a second message, since they have changed their version lately. */
-  private int inBoth(List<Subscription> wanting, Turn turn) {
+  /** How many messages an event has that these want. */
+  int count(List<Subscription> wanting, Turn turn) {
     int count = 0;
     for (Subscription subscription : wanting) {
-      count += isInBoth(subscription, turn) ? 1 : 0;
+      count += versions(subscription, turn).size();
     }
     return count;
   }
 
-  private boolean isInBoth(Subscription subscription, Turn turn) {
-    return subscription.form().isBothAt(turn.now(), limits.bothVersions());
+  /** In which versions a subscription gets an event that comes now. */
+  private List<@Nullable Version> versions(Subscription subscription, Turn turn) {
+    Form form = subscription.form();
+    if (!form.isBothAt(turn.now(), limits.bothVersions())) {
+      return AS_IT_IS_THEN;
+    }
+    return form.version() == Version.V1 ? OLD_AND_NEW : NEW_AND_OLD;
   }
 
   private List<FanOut> steps(Event event, List<Subscription> wanting, Turn turn) {
-    List<FanOut.Target> all = new ArrayList<>(wanting.size());
+    List<FanOut.Target> targets = new ArrayList<>(wanting.size());
     for (Subscription subscription : wanting) {
-      if (isInBoth(subscription, turn)) {
-        all.add(target(subscription, subscription.form().version()));
-        all.add(target(subscription, subscription.form().version().other()));
-      } else {
-        all.add(target(subscription, null));
+      for (Version version : versions(subscription, turn)) {
+        targets.add(target(subscription, version));
       }
     }
-    List<FanOut> steps = new ArrayList<>(1 + all.size() / limits.matchesAtOnce());
-    for (int from = 0; from < all.size(); from += limits.matchesAtOnce()) {
-      int to = Math.min(from + limits.matchesAtOnce(), all.size());
-      steps.add(new FanOut(event.id(), event.size(), from, all.subList(from, to)));
+    List<FanOut> steps = new ArrayList<>(1 + targets.size() / limits.matchesAtOnce());
+    for (int from = 0; from < targets.size(); from += limits.matchesAtOnce()) {
+      int to = Math.min(from + limits.matchesAtOnce(), targets.size());
+      steps.add(new FanOut(event.id(), event.size(), from, targets.subList(from, to)));
     }
     return steps;
   }
 
   private static FanOut.Target target(Subscription subscription, @Nullable Version version) {
     return new FanOut.Target(subscription.id(), subscription.endpoint(), version);
-  }
-
-  private Message message(
-      Event event, Subscription subscription, @Nullable Version version, Turn turn) {
-    return message(
-        ids.next(turn.now()),
-        event.id(),
-        event.size(),
-        new FanOut.Target(subscription.id(), subscription.endpoint(), version),
-        subscription.paused(),
-        turn);
   }
 
   /** A new message as it stands: pending, parked when its endpoint takes nothing, or paused. */

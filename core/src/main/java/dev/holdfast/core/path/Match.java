@@ -52,14 +52,25 @@ final class Match {
     ofObjects.expectNoMore(subscription);
   }
 
-  /** One that is there, or is coming, with all that the owner of this one says about it. */
-  @Nullable Long alike(Subscription subscription) {
+  /** Whether there is a subscription with all that the owner of another says about that. */
+  sealed interface Alike {
+    record There(long subscription) implements Alike {}
+
+    /** It depends on something that is being written. */
+    record Unsettled() implements Alike {}
+
+    record None() implements Alike {}
+  }
+
+  Alike alike(Subscription subscription) {
+    boolean isUnsettled = false;
     for (long id : ofObjects.like(subscription)) {
-      if (!leaving.contains(id)) {
-        return id;
+      if (active.containsKey(id) && !leaving.contains(id) && !isChanging(id)) {
+        return new Alike.There(id);
       }
+      isUnsettled = true;
     }
-    return null;
+    return isUnsettled ? new Alike.Unsettled() : new Alike.None();
   }
 
   /** A tenant's subscriptions to one kind of event of one kind of object, the oldest first. */
@@ -105,8 +116,7 @@ final class Match {
     }
     active.put(subscription.id(), subscription);
     subscriptionsOf(subscription.tenant()).put(subscription.id(), subscription);
-    ofObjects.remove(before);
-    ofObjects.add(subscription);
+    ofObjects.replace(before, subscription);
     if (!leaving.contains(subscription.id())) {
       index.remove(before);
       index.add(subscription);

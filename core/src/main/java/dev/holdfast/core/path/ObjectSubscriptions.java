@@ -8,8 +8,10 @@ import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.Subscription;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +23,7 @@ final class ObjectSubscriptions {
   private final Map<String, List<Subscription>> byTenant = new HashMap<>();
 
   /** Those that are there, and those that are being written. */
-  private final Map<Likeness, List<Long>> alike = new HashMap<>();
+  private final Map<Likeness, Set<Long>> alike = new HashMap<>();
 
   /** All that the owner of such a subscription says about it. An endpoint is one tenant's. */
   private record Likeness(
@@ -55,7 +57,7 @@ final class ObjectSubscriptions {
   void expect(Subscription subscription) {
     Likeness likeness = Likeness.of(subscription);
     if (likeness != null) {
-      alike.merge(likeness, List.of(subscription.id()), ObjectSubscriptions::joined);
+      alike.computeIfAbsent(likeness, _ -> new LinkedHashSet<>(1)).add(subscription.id());
     }
   }
 
@@ -63,7 +65,8 @@ final class ObjectSubscriptions {
   void expectNoMore(Subscription subscription) {
     Likeness likeness = Likeness.of(subscription);
     if (likeness != null) {
-      alike.computeIfPresent(likeness, (_, ids) -> without(subscription.id(), ids));
+      alike.computeIfPresent(
+          likeness, (_, ids) -> ids.remove(subscription.id()) && ids.isEmpty() ? null : ids);
     }
   }
 
@@ -71,7 +74,6 @@ final class ObjectSubscriptions {
     if (ObjectEvent.of(subscription).isEmpty()) {
       return;
     }
-    expectNoMore(subscription);
     expect(subscription);
     List<Subscription> all =
         byTenant.computeIfAbsent(subscription.tenant(), _ -> new ArrayList<>());
@@ -87,10 +89,26 @@ final class ObjectSubscriptions {
     }
   }
 
+  /** A subscription is another from now on. */
+  void replace(Subscription before, Subscription after) {
+    Likeness likeness = Likeness.of(after);
+    if (likeness == null || ObjectEvent.of(before).isEmpty()) {
+      remove(before);
+      add(after);
+      return;
+    }
+    if (!likeness.equals(Likeness.of(before))) {
+      expectNoMore(before);
+      expect(after);
+    }
+    List<Subscription> all = byTenant.getOrDefault(after.tenant(), List.of());
+    all.set(place(all, after.id()), after);
+  }
+
   /** Those that are like a subscription in all that its owner says about it. */
-  List<Long> like(Subscription subscription) {
+  Set<Long> like(Subscription subscription) {
     Likeness likeness = Likeness.of(subscription);
-    return likeness == null ? List.of() : alike.getOrDefault(likeness, List.of());
+    return likeness == null ? Set.of() : alike.getOrDefault(likeness, Set.of());
   }
 
   /** All of a tenant's, the oldest first. */
@@ -115,16 +133,5 @@ final class ObjectSubscriptions {
       }
     }
     return -1 - low;
-  }
-
-  private static List<Long> joined(List<Long> some, List<Long> more) {
-    List<Long> all = new ArrayList<>(some);
-    all.addAll(more);
-    return List.copyOf(all);
-  }
-
-  private static @Nullable List<Long> without(long id, List<Long> ids) {
-    List<Long> rest = ids.stream().filter(other -> other != id).toList();
-    return rest.isEmpty() ? null : rest;
   }
 }

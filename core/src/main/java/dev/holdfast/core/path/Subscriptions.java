@@ -26,6 +26,7 @@ final class Subscriptions {
   private final Align align;
   private final Dispatch dispatch;
   private final Replays replays;
+  private final Later later;
 
   Subscriptions(
       IdSource ids,
@@ -34,7 +35,8 @@ final class Subscriptions {
       Commit commit,
       Align align,
       Dispatch dispatch,
-      Replays replays) {
+      Replays replays,
+      Later later) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
@@ -42,6 +44,7 @@ final class Subscriptions {
     this.align = align;
     this.dispatch = dispatch;
     this.replays = replays;
+    this.later = later;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
@@ -52,9 +55,13 @@ final class Subscriptions {
     }
     Lane known = lanes.withUrl(request.tenant(), wish.url());
     if (known != null && request.unlessThere()) {
-      Long alike = match.alike(subscription(0, known, wish, turn));
-      if (alike != null) {
-        turn.reply(replyTo, new Answer.AlreadyThere(alike));
+      Match.Alike alike = match.alike(subscription(0, known, wish, turn));
+      if (alike instanceof Match.Alike.There(long id)) {
+        turn.reply(replyTo, new Answer.AlreadyThere(id));
+        return;
+      }
+      if (alike instanceof Match.Alike.Unsettled) {
+        later.ask(request, replyTo);
         return;
       }
     }

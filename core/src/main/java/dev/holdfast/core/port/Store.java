@@ -85,13 +85,7 @@ public interface Store extends AutoCloseable {
       long subscription,
       int eventSize,
       boolean replayed,
-      @Nullable Version version) {
-
-    /** An original that was sent in whatever version its subscription had. */
-    public Original(long message, long event, long subscription, int eventSize, boolean replayed) {
-      this(message, event, subscription, eventSize, replayed, null);
-    }
-  }
+      @Nullable Version version) {}
 
   /**
    * Events that were accepted before a subscription was there, for a replay that brings them to it:

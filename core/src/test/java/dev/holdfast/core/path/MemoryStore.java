@@ -370,7 +370,7 @@ final class MemoryStore implements Store {
                   message ->
                       message.event() == event.id() && message.subscription() == subscription);
       if (!isThere && event.tenant().equals(replay.tenant()) && interest.wants(event)) {
-        found.add(new Original(0, event.id(), subscription, event.size(), false));
+        found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }
     return new Originals(found, through, true);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Seeds;
 import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.filter.Filters.Connector;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
@@ -23,8 +24,14 @@ import org.junit.jupiter.api.Test;
 class ObjectSubscriptionsTest {
   private static final List<String> TYPES =
       List.of("PROJ.UPDATE", "PROJ.CREATE", "PROJ.*", ".UPDATE", "order.paid");
+  private static final List<String> FILTERS =
+      List.of("[]", "[{\"fieldName\":\"a\",\"fieldValue\":\"b\",\"comparison\":\"eq\"}]");
 
   private static Subscription random(long id, SplittableRandom random) {
+    return random(id, random.nextBoolean() ? "one" : "two", random);
+  }
+
+  private static Subscription random(long id, String tenant, SplittableRandom random) {
     boolean isWorkfront = random.nextInt(4) > 0;
     Edition edition =
         isWorkfront && random.nextBoolean() ? new Edition(Version.V1, null) : Edition.NEWEST;
@@ -42,9 +49,12 @@ class ObjectSubscriptionsTest {
             List.of());
     return new Subscription(
         id,
-        random.nextBoolean() ? "one" : "two",
+        tenant,
         random.nextInt(3),
-        new Interest(types, random.nextBoolean() ? "subject" : null, Filters.NONE),
+        new Interest(
+            types,
+            random.nextBoolean() ? "subject" : null,
+            Filters.parse(Connector.AND, FILTERS.get(random.nextInt(FILTERS.size())))),
         form,
         Instant.EPOCH);
   }
@@ -69,6 +79,19 @@ class ObjectSubscriptionsTest {
               }
               index.add(added);
               all.put(id, added);
+            }
+            if (random.nextInt(3) == 0) {
+              Subscription never = random(99, random);
+              index.expect(never);
+              assertThat(index.like(never).contains(99L))
+                  .isEqualTo(ObjectEvent.of(never).isPresent());
+              index.expectNoMore(never);
+            }
+            Subscription replaced = all.get((long) random.nextInt(30));
+            if (replaced != null) {
+              Subscription after = random(replaced.id(), replaced.tenant(), random);
+              index.replace(replaced, after);
+              all.put(after.id(), after);
             }
             compare(index, all, random(99, random));
           }

@@ -352,21 +352,23 @@ class VersionsTest {
   }
 
   @Test
-  void what_waits_for_a_change_that_cannot_be_written_knows_nothing_of_others_that_are_refused() {
+  void what_waits_for_a_change_on_a_full_disk_is_refused_with_it() {
     Subscription subscription = subscribe(URL, Version.V1);
     crank.holdCommits = true;
-    crank.askLater(new Request.ChangeVersion("default", null, Version.V2));
-    List<Answer> pause =
-        crank.askLater(new Request.Update("default", subscription.id(), Patch.toPaused(true)));
-    List<Answer> back = crank.askLater(new Request.ChangeVersion("default", null, Version.V1));
+    List<List<Answer>> answers = new ArrayList<>();
+    answers.add(crank.askLater(new Request.ChangeVersion("default", null, Version.V2)));
+    answers.add(
+        crank.askLater(new Request.Update("default", subscription.id(), Patch.toPaused(true))));
+    answers.add(crank.askLater(new Request.ChangeVersion("default", null, Version.V1)));
     crank.failNextCommit = StoreException.Kind.FULL;
+    crank.commitOne();
+    assertThat(answers)
+        .allMatch(answer -> answer.size() == 1 && answer.getFirst() instanceof Answer.Refused);
+    crank.holdCommits = false;
     crank.commit();
     crank.pass(Duration.ofSeconds(10));
-    crank.commit();
-    assertThat(pause.getFirst()).isInstanceOf(Answer.Refused.class);
-    Item item = ((Answer.Imported) back.getFirst()).items().getFirst();
-    assertThat(item.result()).isEqualTo(Result.UNCHANGED);
     assertThat(now(subscription)).isEqualTo(subscription);
+    assertThat(changeMany(null, Version.V2)).isInstanceOf(Answer.Imported.class);
   }
 
   @Test
@@ -405,6 +407,55 @@ class VersionsTest {
     assertThat(first.getFirst()).isInstanceOf(Answer.Subscribed.class);
     assertThat(second.getFirst()).isInstanceOf(Answer.AlreadyThere.class);
     assertThat(crank.store.subscriptions).hasSize(2);
+  }
+
+  @Test
+  void nobody_is_told_of_one_that_does_not_come_to_be() {
+    crank.holdCommits = true;
+    subscribeLater("http://other.example/");
+    List<Answer> first = subscribeLater(URL);
+    List<Answer> second = subscribeLater(URL);
+    crank.commitOne();
+    crank.failNextCommit = StoreException.Kind.REFUSED;
+    crank.commit();
+    assertThat(first.getFirst()).isInstanceOf(Answer.Refused.class);
+    assertThat(second.getFirst()).isInstanceOf(Answer.Subscribed.class);
+    assertThat(crank.store.subscriptions).hasSize(2);
+  }
+
+  @Test
+  void on_a_full_disk_or_at_the_end_who_waits_is_refused_with_the_others() {
+    for (Input end : List.of(new Input.StopRequested(), new Input.SpaceLeft(1))) {
+      Crank other = new Crank();
+      other.holdCommits = true;
+      other.askLater(Crank.submit("default", "order", 1));
+      List<Answer> first = other.askLater(unlessThere(wish(URL, TYPE, Version.V2)));
+      List<Answer> second = other.askLater(unlessThere(wish(URL, TYPE, Version.V2)));
+      other.commitOne();
+      other.put(end);
+      other.failNextCommit = StoreException.Kind.FULL;
+      other.commitOne();
+      assertThat(first.getFirst()).isInstanceOf(Answer.Refused.class);
+      assertThat(second.getFirst()).isInstanceOf(Answer.Refused.class);
+    }
+  }
+
+  @Test
+  void one_that_is_being_deleted_or_changed_decides_when_that_is_on_disk() {
+    Subscription first = subscribe(URL, Version.V2);
+    crank.holdCommits = true;
+    crank.askLater(new Request.Unsubscribe("default", first.id()));
+    List<Answer> again = subscribeLater(URL);
+    assertThat(again).isEmpty();
+    crank.commit();
+    Subscription second = ((Answer.Subscribed) again.getFirst()).subscription();
+
+    crank.askLater(
+        new Request.Update("default", second.id(), Patch.of(Form.Change.to(Version.V1))));
+    List<Answer> third = subscribeLater(URL);
+    crank.failNextCommit = StoreException.Kind.REFUSED;
+    crank.commit();
+    assertThat(third).containsExactly(new Answer.AlreadyThere(second.id()));
   }
 
   private List<Answer> subscribeLater(String url) {

@@ -290,7 +290,7 @@ final class DamageTest {
     for (Subscription subscription : subscriptions) {
       targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), Version.V1));
       targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), Version.V2));
-      targets.add(new FanOut.Target(subscription.id(), subscription.endpoint()));
+      targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), null));
     }
     List<FanOut> steps = List.of(new FanOut(event.id(), event.size(), 0, targets));
     store.write(batch(new Write.Accept(List.of(new AcceptedEvent(event, List.of(), steps)))));

@@ -394,7 +394,7 @@ final class ModelStore implements Store, History {
               .noneMatch(
                   message ->
                       message.subscription() == subscription && message.event() == event.id())) {
-        found.add(new Original(0, event.id(), subscription, event.size(), false));
+        found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }
     return new Originals(found, through, true);

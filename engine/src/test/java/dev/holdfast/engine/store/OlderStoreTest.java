@@ -120,8 +120,8 @@ final class OlderStoreTest {
             wide.event().size(),
             0,
             List.of(
-                new FanOut.Target(plain.id(), endpoint.id()),
-                new FanOut.Target(full.id(), other.id())));
+                new FanOut.Target(plain.id(), endpoint.id(), null),
+                new FanOut.Target(full.id(), other.id(), null)));
 
     /** Its id is behind those of the messages that are still to be made. */
     final Sample later = new Sample(step.lastMessage());

@@ -257,7 +257,7 @@ final class ReplayStoreTest {
                 3,
                 List.of(
                     new FanOut.Target(E1 + 1, E1, Version.V1),
-                    new FanOut.Target(E2 + 1, E2),
+                    new FanOut.Target(E2 + 1, E2, null),
                     new FanOut.Target(E1 + 1, E1, Version.V2))));
     store.write(batch(accept(new AcceptedEvent(plain.event(), List.of(), steps))));
     store.close();
@@ -283,7 +283,7 @@ final class ReplayStoreTest {
   private static List<FanOut.Target> targets(int count) {
     List<FanOut.Target> targets = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      targets.add(new FanOut.Target(E1 + 1, E1));
+      targets.add(new FanOut.Target(E1 + 1, E1, null));
     }
     return targets;
   }

@@ -659,7 +659,7 @@ final class SqliteStoreTest extends StoreContract {
             0,
             List.of(
                 new FanOut.Target(subscription.id(), endpoint.id(), Version.V1),
-                new FanOut.Target(subscription.id(), endpoint.id())));
+                new FanOut.Target(subscription.id(), endpoint.id(), null)));
     try (SqliteStore store = openOwn()) {
       store.write(
           batch(
