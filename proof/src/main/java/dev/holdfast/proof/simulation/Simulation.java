@@ -139,6 +139,9 @@ final class Simulation {
   /** Whether, after its last step, the engine held as much as it may. */
   private boolean crowded;
 
+  /** The questions that the model has heard of, since they were not refused at once. */
+  private final IdentityHashMap<Request, Boolean> heard = new IdentityHashMap<>();
+
   private @Nullable Load lastRead;
   private int sameReads;
 
@@ -280,6 +283,7 @@ final class Simulation {
     stopping = false;
     effectsLeft = Integer.MAX_VALUE;
     inputs = new ArrayList<>();
+    heard.clear();
     crowded = false;
     disk.starts();
     Snapshot snapshot = store.snapshot();
@@ -448,6 +452,7 @@ final class Simulation {
   }
 
   private void asked(Request request) {
+    heard.put(request, true);
     switch (request) {
       case Request.Submit submit -> {
         for (NewEvent event : submit.events()) {
@@ -780,12 +785,13 @@ final class Simulation {
   }
 
   private void change(Subscription subscription, Patch patch) {
+    Request question = new Request.Update(TENANT, subscription.id(), patch);
     ask(
-        new Request.Update(TENANT, subscription.id(), patch),
+        question,
         answer -> {
           if (answer instanceof Answer.Updated updated) {
             model.changed(updated.subscription(), change(patch));
-          } else if (answer instanceof Answer.Refused) {
+          } else if (answer instanceof Answer.Refused && heard.containsKey(question)) {
             model.notChanged(subscription.id(), change(patch));
           }
         });
