@@ -12,6 +12,7 @@ import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -137,6 +138,7 @@ public final class Model {
     public long newcomers;
     public long versionChanges;
     public long inBothVersions;
+    public long alreadyThere;
 
     /** Adds those of another life. */
     public void add(Counts other) {
@@ -163,6 +165,7 @@ public final class Model {
       announced += other.announced;
       newcomers += other.newcomers;
       versionChanges += other.versionChanges;
+      alreadyThere += other.alreadyThere;
       inBothVersions += other.inBothVersions;
     }
   }
@@ -786,6 +789,19 @@ public final class Model {
       throw new IllegalStateException("nobody imports new subscriptions in these worlds");
     }
     return many.changed();
+  }
+
+  /** Who wants a subscription is told that there is one like it. */
+  public void alreadyThere(long id, String url, Interest interest, Version version) {
+    counts.alreadyThere++;
+    Subscription there = storedSubscriptions.get(id);
+    unless(
+        there != null
+            && face(there).url().equals(url)
+            && there.interest().equals(interest)
+            && there.form().version() == version,
+        "who is told of a subscription can have it",
+        () -> id + " for " + url + ", " + interest + ", " + version + " but " + there);
   }
 
   /**

@@ -744,14 +744,20 @@ final class Simulation {
             null,
             Collections.emptyNavigableMap(),
             List.of());
+    String url = url(wanted.endpoint());
+    // Every other one is content with another that is the same.
+    boolean unlessThere = wanted.at().toEpochMilli() % 2 == 0;
     ask(
         new Request.Subscribe(
             TENANT,
-            new Request.Wish(url(wanted.endpoint()), interest, form, null),
-            wanted.back() == null ? null : now.minus(wanted.back())),
+            new Request.Wish(url, interest, form, null),
+            wanted.back() == null ? null : now.minus(wanted.back()),
+            unlessThere),
         answer -> {
           if (answer instanceof Answer.Subscribed subscribed) {
             model.subscribed(subscribed.subscription(), version);
+          } else if (answer instanceof Answer.AlreadyThere(long id)) {
+            model.alreadyThere(id, url, interest, version);
           }
         });
   }
