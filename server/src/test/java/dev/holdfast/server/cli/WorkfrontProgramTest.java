@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectMapper;
 
 /**
  * Programs that were written for the event subscriptions of Adobe Workfront, as they are: of
@@ -160,7 +161,7 @@ class WorkfrontProgramTest {
   }
 
   @Test
-  void without_a_session_or_an_admins_it_gets_nowhere() throws Exception {
+  void without_an_admins_key_it_gets_nowhere() throws Exception {
     for (String session : new String[] {"", "nonsense"}) {
       WorkfrontProgram stranger = new WorkfrontProgram(server.url(), session);
       assertThat(stranger.call("GET", "/subscriptions", null).statusCode()).isEqualTo(401);
@@ -170,6 +171,23 @@ class WorkfrontProgramTest {
                   .statusCode())
           .isEqualTo(401);
     }
+    String viewer = key("viewer");
+    assertThat(new WorkfrontProgram(server.url(), viewer).call("GET", "/subscriptions", null))
+        .extracting(HttpResponse::statusCode)
+        .isEqualTo(403);
+    WorkfrontProgram publisher = new WorkfrontProgram(server.url(), key("publisher"));
+    assertThat(
+            publisher.call("POST", "/subscriptions", subscriptionTo("PROJ", "UPDATE")).statusCode())
+        .isEqualTo(403);
+    assertThat(publisher.send(event("UPDATE", "p1", "{}")).get("messages").asInt()).isZero();
     assertThat(ownSubscription("PROJ", "UPDATE")).isEmpty();
+  }
+
+  private String key(String role) {
+    Typed typed = new Typed().at(server.url(), RunningServer.KEY);
+    assertThat(typed.run("key", "create", "--tenant", "default", "--role", role, "--json"))
+        .as(typed.err)
+        .isZero();
+    return new ObjectMapper().readTree(typed.out).get("key").asString();
   }
 }

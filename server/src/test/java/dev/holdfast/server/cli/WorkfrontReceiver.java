@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntFunction;
+import java.util.function.BiFunction;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
@@ -43,8 +43,14 @@ final class WorkfrontReceiver implements AutoCloseable {
   /** All requests. */
   final AtomicInteger requests = new AtomicInteger();
 
-  /** How it answers the n-th attempt of a message, from 1. */
-  volatile IntFunction<Manner> manner = _ -> Manner.TAKES;
+  /** How often it has answered with each status, late answers apart. */
+  final Map<Integer, Integer> statuses = new ConcurrentHashMap<>();
+
+  /** How often it was late. */
+  final AtomicInteger late = new AtomicInteger();
+
+  /** How it answers an attempt of a message. */
+  volatile BiFunction<JsonNode, Integer, Manner> manner = (_, _) -> Manner.TAKES;
 
   /**
    * How an attempt is answered.
@@ -74,15 +80,21 @@ final class WorkfrontReceiver implements AutoCloseable {
     String id = Objects.requireNonNull(exchange.getRequestHeaders().getFirst("webhook-id"));
     List<Long> known = attempts.computeIfAbsent(id, _ -> new CopyOnWriteArrayList<>());
     known.add(at);
-    Manner answer = manner.apply(known.size());
+    JsonNode message = MAPPER.readTree(body);
+    Manner answer = manner.apply(message, known.size());
     try {
       Thread.sleep(answer.after());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (answer.status() < 300 && answer.after().isZero()) {
-      taken.merge(id, 1, Integer::sum);
-      messages.add(MAPPER.readTree(body));
+    if (!answer.after().isZero()) {
+      late.incrementAndGet();
+    } else {
+      statuses.merge(answer.status(), 1, Integer::sum);
+      if (answer.status() < 300) {
+        taken.merge(id, 1, Integer::sum);
+        messages.add(message);
+      }
     }
     exchange.sendResponseHeaders(answer.status(), -1);
     exchange.close();
