@@ -249,7 +249,7 @@ class OpenApiTest {
     limits.put("/components/schemas/WorkfrontWholeList/maxItems", ApiLimits.WHOLE_LIST_ITEMS);
     limits.forEach(
         (pointer, limit) -> assertThat(at(pointer).asInt()).as(pointer).isEqualTo(limit));
-    assertThat(at("/components/schemas/NewEvent/properties/id/pattern").asString())
+    assertThat(at("/components/schemas/GivenIdOrNull/pattern").asString())
         .contains("{1," + ApiLimits.ID_CHARS + "}");
     assertThat(at("/components/parameters/Tenant/schema/pattern").asString())
         .contains("{1," + ApiLimits.TENANT_CHARS + "}");

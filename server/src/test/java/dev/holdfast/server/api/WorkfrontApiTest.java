@@ -956,6 +956,33 @@ class WorkfrontApiTest {
   }
 
   @Test
+  void an_event_with_an_id_of_its_sender_is_accepted_once() throws Exception {
+    created("PROJ");
+    String event =
+        "{\"objCode\":\"PROJ\",\"eventType\":\"UPDATE\",\"newState\":{\"a\":1},\"id\":\"k\"}";
+    Reply first = server.post(EVENTS, event);
+    assertThat(answered(202, first).toString()).isEqualTo("{\"id\":\"k\",\"messages\":1}");
+    Reply again = server.post(EVENTS, event);
+    assertThat(answered(200, again)).isEqualTo(first.json());
+    String elsewhere = "{\"type\":\"PROJ.UPDATE\",\"data\":{\"a\":1},\"id\":\"k\"}";
+    assertThat(server.post("/v1/events", elsewhere).status()).as("the same").isEqualTo(200);
+    for (String other :
+        List.of(
+            event.replace("\"a\":1", "\"a\":2"),
+            event.replace("UPDATE", "DELETE"),
+            event.replace("\"id\"", "\"objId\":\"7\",\"id\""),
+            event.replace("\"id\"", "\"oldState\":{},\"id\""))) {
+      Reply conflict = server.post(EVENTS, other);
+      assertThat(conflict.status()).as(other).isEqualTo(409);
+      assertThat(text(conflict.json(), "type")).isEqualTo("urn:holdfast:problem:id-conflict");
+      assertThat(text(conflict.json(), "field")).isEqualTo("id");
+    }
+    assertThat(server.post(EVENTS, event, OF_ACME).status()).as("another tenant").isEqualTo(202);
+    receiver.next();
+    assertThat(server.get("/v1/messages").json().get("items").size()).isEqualTo(1);
+  }
+
+  @Test
   void an_event_that_cannot_be_is_refused_and_leaves_nothing() throws Exception {
     created("PROJ");
     String head = "{\"objCode\":\"PROJ\",\"eventType\":\"UPDATE\",\"newState\":";
