@@ -274,7 +274,7 @@ class OpenApiTest {
     assertConstants("AttemptError/enum", Outcome.Failure.Kind.values());
     assertConstants("Format/enum", Form.Format.values());
     assertConstants("Replay/properties/state/enum", Replay.State.values());
-    assertConstants("WorkfrontVersion/enum", Form.Version.values());
+    assertConstants("Version/enum", Form.Version.values());
     assertWords(
         "WorkfrontEventType/enum", Arrays.stream(ObjectEvent.Kind.values()).map(Enum::name));
     assertWords("FilterConnector/enum", Arrays.stream(Connector.values()).map(Enum::name));
