@@ -36,6 +36,7 @@ import tools.jackson.core.JsonToken;
  * Reads subscriptions from request bodies.
  *
  * <p>Null is the same as what a field is when nobody has given it, wherever there is such a thing.
+ * Only what a version is then goes by the format; so its null is the same as if it were not there.
  */
 final class SubscriptionReader {
   private static final String CHANGEABLE =
@@ -321,7 +322,7 @@ final class SubscriptionReader {
         case "format" ->
             fields.format = constant(parser, name, Format.values(), Json::kebab, Format.HOLDFAST);
         case "version" ->
-            fields.version = constant(parser, name, Version.values(), Json::kebab, Version.V2);
+            fields.version = optionalConstant(parser, name, Version.values(), Json::kebab);
         case "base64Encoding" ->
             fields.base64 = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
         case "authToken" -> fields.authToken = new NewToken(token(parser, name));
@@ -431,6 +432,13 @@ final class SubscriptionReader {
         ? usual
         : constant(
             given, field, values, word, ", or leave it out for \"" + word.apply(usual) + "\"");
+  }
+
+  /** One of some words; absent when it is null. */
+  private static <E extends Enum<E>> @Nullable E optionalConstant(
+      JsonParser parser, String field, E[] values, Function<E, String> word) {
+    String given = JsonBody.optionalText(parser, field);
+    return given == null ? null : constant(given, field, values, word, ", or leave it out");
   }
 
   /** One of some words, which must be there. */
