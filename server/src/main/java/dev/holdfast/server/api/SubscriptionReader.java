@@ -303,6 +303,7 @@ final class SubscriptionReader {
   }
 
   private Fields fields(JsonParser parser, Purpose purpose) {
+    boolean isChange = purpose == Purpose.CHANGE;
     Fields fields = new Fields();
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
@@ -325,9 +326,8 @@ final class SubscriptionReader {
             fields.version = optionalConstant(parser, name, Version.values(), Json::kebab);
         case "base64Encoding" ->
             fields.base64 = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
-        case "authToken" -> fields.authToken = new NewToken(token(parser, name));
-        case OwnHeaders.FIELD ->
-            fields.headers = OwnHeaders.read(parser, purpose == Purpose.CHANGE);
+        case "authToken" -> fields.authToken = new NewToken(token(parser, name, isChange));
+        case OwnHeaders.FIELD -> fields.headers = OwnHeaders.read(parser, isChange);
         case RateLimits.FIELD -> fields.rateLimit = new NewRateLimit(RateLimits.read(parser));
         default -> rare(parser, name, fields, purpose);
       }
@@ -462,7 +462,12 @@ final class SubscriptionReader {
         "Use one of %s, written like that%s.".formatted(String.join(", ", words), otherwise));
   }
 
-  static @Nullable String token(JsonParser parser, String field) {
+  /**
+   * The token that comes next; absent when it is null.
+   *
+   * @param isChange whether there may be one already, which stays if none is given
+   */
+  static @Nullable String token(JsonParser parser, String field, boolean isChange) {
     String given = JsonBody.optionalText(parser, field);
     if (given == null) {
       return null;
@@ -476,7 +481,7 @@ final class SubscriptionReader {
               + ApiLimits.AUTH_TOKEN_CHARS
               + " visible ASCII characters and no blanks. It is sent after \"Bearer \".");
     }
-    return Mask.refuse(given, field);
+    return Mask.refuse(given, field, isChange);
   }
 
   private static @Nullable String secret(JsonParser parser, String field) {

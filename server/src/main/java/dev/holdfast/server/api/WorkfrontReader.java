@@ -96,7 +96,7 @@ final class WorkfrontReader {
         case "objCode" -> objCode = objCode(parser, name);
         case "eventType" -> kind = kind(parser, name);
         case "url" -> url = subscriptions.url(JsonBody.text(parser, name));
-        case "authToken" -> authToken = SubscriptionReader.token(parser, name);
+        case "authToken" -> authToken = SubscriptionReader.token(parser, name, false);
         case "objId" -> objId = objId(parser, name);
         case "filters" -> filters = SubscriptionReader.filters(parser);
         case "filterConnector" ->

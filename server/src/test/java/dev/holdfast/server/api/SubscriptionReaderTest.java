@@ -430,6 +430,16 @@ class SubscriptionReaderTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"\"authToken\":\"****oken\"", "\"headers\":{\"A\":\"****\"}"})
+  void only_a_change_is_told_that_it_keeps_a_masked_value_by_leaving_it_out(String masked) {
+    String kept = "a change that leaves it out keeps it";
+    assertThat(refused("{" + masked + "}", reader::readPatch).detail()).contains(kept);
+    assertThat(refused(with(masked)).detail()).doesNotContain("keeps").endsWith("the value.");
+    String imported = "{\"subscriptions\":[" + with(masked) + "]}";
+    assertThat(refused(imported, reader::readImport).detail()).doesNotContain("keeps");
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       textBlock =
