@@ -1,11 +1,14 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.ObjectEvent;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.View;
 import dev.holdfast.server.api.Problem.Kind;
 import dev.holdfast.server.api.WorkfrontReader.AskedVersions;
@@ -206,13 +209,27 @@ final class WorkfrontApi {
   }
 
   private void changeVersion(Exchange exchange, byte[] body) {
-    long id = SubscriptionsApi.id(exchange);
     Version version = reader.version(body);
+    exchange.then(
+        find(exchange),
+        found ->
+            found.ifPresentOrElse(
+                shown -> change(exchange, shown.subscription(), version),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  /** What has the version already is not asked for, since every change is told with its time. */
+  private void change(Exchange exchange, Subscription found, Version version) {
+    if (found.form().version() == version) {
+      exchange.answer(200, versionOf(found.id(), version));
+      return;
+    }
     exchange.ask(
         engine,
-        new Request.ChangeVersion(exchange.tenant(), List.of(id), version),
-        Answer.Imported.class,
-        _ -> exchange.answer(200, versionOf(id, version)),
+        new Request.Update(exchange.tenant(), found.id(), Patch.of(Form.Change.to(version))),
+        Answer.Updated.class,
+        updated ->
+            exchange.answer(200, versionOf(found.id(), updated.subscription().form().version())),
         () -> exchange.refuse(Problem.UNKNOWN_ID),
         _ -> exchange.refuse(Problem.UNKNOWN_ID));
   }
