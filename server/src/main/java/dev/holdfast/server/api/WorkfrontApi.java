@@ -17,6 +17,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
@@ -25,7 +26,7 @@ import tools.jackson.core.JsonGenerator;
  * that were written for those need another host and key, and nothing else.
  *
  * <p>They are the same subscriptions and events as everywhere. Those that cannot be said in these
- * words ({@link ObjectEvent}) do not exist here.
+ * words ({@link ObjectEvent}) do not exist here. Lives on the event loop.
  */
 final class WorkfrontApi {
   static final String PATH = "/attask/eventsubscription/api/v1";
@@ -33,11 +34,14 @@ final class WorkfrontApi {
   private static final String SUBSCRIPTIONS = PATH + "/subscriptions";
   private static final String EVENTS = PATH + "/events";
   private static final String PAGES = "GET " + SUBSCRIPTIONS + "?page=1&limit=100";
+  private static final String SHORT_PAGES =
+      "GET " + SUBSCRIPTIONS + "?page=1&limit=" + ApiLimits.SHORT_LIST_ITEMS;
 
   private final Engine engine;
   private final ApiLimits limits;
   private final WorkfrontReader reader;
   private final EventsApi events;
+  private int longLists;
 
   WorkfrontApi(Engine engine, ApiLimits limits, WorkfrontReader reader, EventsApi events) {
     this.engine = engine;
@@ -113,7 +117,7 @@ final class WorkfrontApi {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> Found.in(view, tenant, (page - 1L) * limit, limit)),
-        found -> exchange.answerLarge(() -> json(found, page, limit)));
+        found -> answer(exchange, found.items().size(), () -> json(found, page, limit)));
   }
 
   private static Buffer json(Found found, int page, int limit) {
@@ -143,7 +147,31 @@ final class WorkfrontApi {
   private void listAll(Exchange exchange, byte[] body) {
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> all(view, tenant)), found -> exchange.answerLarge(() -> json(found)));
+        engine.look(view -> all(view, tenant)),
+        found -> answer(exchange, found.size(), () -> json(found)));
+  }
+
+  /**
+   * Answers with a list. A long one is held in memory from here until its caller has taken it, so
+   * there are only a few of them at once. A short one is not written on the event loop either:
+   * subscriptions can have many filters.
+   */
+  private void answer(Exchange exchange, int count, Supplier<Buffer> writing) {
+    if (count <= ApiLimits.SHORT_LIST_ITEMS) {
+      Future<Void> _ = exchange.answerLarge(writing);
+      return;
+    }
+    if (longLists >= ApiLimits.LONG_LISTS) {
+      throw new Refusal(
+          Problem.of(
+                  Kind.OVERLOADED,
+                  "Many long lists are under way. Send this request again, or ask page by page for"
+                      + " at most %d subscriptions at once: %s."
+                          .formatted(ApiLimits.SHORT_LIST_ITEMS, SHORT_PAGES))
+              .retryAfter(1));
+    }
+    longLists++;
+    exchange.answerLarge(writing).onComplete(_ -> longLists--);
   }
 
   private static List<WorkfrontShown> all(View view, String tenant) {
