@@ -153,7 +153,7 @@ public record Form(
 
     /** A change to a format that has no versions ends that, unless one is asked for. */
     public boolean isVersionPossible(Form before) {
-      return isWorkfrontAfter(before) || version == null || version == Version.V2;
+      return isWorkfrontAfter(before) || version == null;
     }
 
     private boolean isWorkfrontAfter(Form before) {

@@ -154,11 +154,17 @@ class FormTest {
     Form.Change toV1 = Form.Change.to(Version.V1);
     assertThat(toV1.isVersionPossible(FORM)).isTrue();
     assertThat(toV1.isVersionPossible(Form.PLAIN)).isFalse();
-    assertThat(Form.Change.to(Version.V2).isVersionPossible(Form.PLAIN)).isTrue();
+    assertThat(Form.Change.to(Version.V2).isVersionPossible(Form.PLAIN)).isFalse();
+    assertThat(Form.Change.NOTHING.isVersionPossible(Form.PLAIN)).isTrue();
     Form.Change both = new Form.Change(Format.WORKFRONT, Version.V1, null, null, null, null);
     assertThat(both.isVersionPossible(Form.PLAIN)).isTrue();
     assertThat(both.applyTo(Form.PLAIN, NOW).edition()).isEqualTo(new Edition(Version.V1, null));
     Form.Change away = new Form.Change(Format.CLOUDEVENTS, null, null, null, null, null);
+    assertThat(away.isVersionPossible(FORM)).isTrue();
+    assertThat(
+            new Form.Change(Format.CLOUDEVENTS, Version.V2, null, null, null, null)
+                .isVersionPossible(FORM))
+        .isFalse();
     assertThat(away.applyTo(toV1.applyTo(FORM, NOW), NOW).edition()).isEqualTo(Edition.NEWEST);
     assertThatThrownBy(
             () ->

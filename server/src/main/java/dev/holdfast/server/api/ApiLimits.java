@@ -105,6 +105,12 @@ public record ApiLimits(
   /** A list that cannot end early is refused beyond this size. */
   static final int WHOLE_LIST_BYTES = 16 << 20;
 
+  /** Lists that cannot end early and have no more than this are not counted. */
+  static final int SHORT_LIST_ITEMS = 50;
+
+  /** Longer ones that are made, or wait to be taken by their callers, at once. */
+  static final int LONG_LISTS = 4;
+
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 

@@ -6,6 +6,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Connections.Peer;
 import dev.holdfast.server.api.Problem.Kind;
 import io.opentelemetry.api.trace.Span;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -17,6 +18,7 @@ import io.vertx.core.http.HttpServerResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -77,6 +79,9 @@ final class Exchange {
   private boolean received;
   private boolean answered;
   private boolean closeAtEnd;
+
+  /** Completes when the connection has taken the answer, or is gone. */
+  private Future<Void> written = Future.succeededFuture();
 
   private int bodyLimit;
   private int contentLength;
@@ -317,16 +322,17 @@ final class Exchange {
 
   /** Goes on when the future is there; answers its failure. */
   <T> void then(Future<T> future, Consumer<T> handling) {
-    future.onComplete(
-        result -> {
-          if (result.succeeded()) {
-            guarded(() -> handling.accept(result.result()));
-          } else if (result.cause() instanceof Refusal refusal) {
-            refuse(refusal.problem());
-          } else {
-            fail(result.cause());
-          }
-        });
+    future.onComplete(result -> goOn(result, handling));
+  }
+
+  private <T> void goOn(AsyncResult<T> result, Consumer<T> handling) {
+    if (result.succeeded()) {
+      guarded(() -> handling.accept(result.result()));
+    } else if (result.cause() instanceof Refusal refusal) {
+      refuse(refusal.problem());
+    } else {
+      fail(result.cause());
+    }
   }
 
   /**
@@ -445,11 +451,19 @@ final class Exchange {
   }
 
   /**
-   * Answers with something that can be very large: it is written on another thread, and only one
-   * such answer at a time, since each takes several times its size while it is made.
+   * Answers with something that can be very large: it is written on another thread.
+   *
+   * @return completes when the answer is no longer held: the connection has taken it or is gone
    */
-  void answerLarge(Supplier<Buffer> writing) {
-    then(context.executeBlocking(writing::get, true), json -> answer(200, json));
+  Future<Void> answerLarge(Supplier<Buffer> writing) {
+    return context
+        .executeBlocking(writing::get, false)
+        .map(Objects::requireNonNull)
+        .transform(
+            made -> {
+              goOn(made, json -> answer(200, json));
+              return written.otherwiseEmpty();
+            });
   }
 
   /**
@@ -575,12 +589,12 @@ final class Exchange {
       }
     }
     if (content == null) {
-      response.end();
+      written = response.end();
     } else if (request.method().equals(HttpMethod.HEAD)) {
       response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
-      response.end();
+      written = response.end();
     } else {
-      response.end(content);
+      written = response.end(content);
     }
   }
 

@@ -2,14 +2,17 @@ package dev.holdfast.server.api;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a caller has reached this server, such as {@code https://hooks.example:8443}, as far as its
  * request and the proxy before us tell.
  *
- * <p>Both say what they like. What is no plain host and port is not repeated to anybody.
+ * <p>Both say what they like. What is no plain host and port is not repeated to anybody. A proxy
+ * behind another one adds to what the first has said, which is what the caller has used.
  */
 final class Origin {
   private static final CharSequence FORWARDED_PROTO =
@@ -38,7 +41,17 @@ final class Origin {
     if (port != null && Integer.parseInt(port) > HIGHEST_PORT) {
       return "";
     }
-    String scheme = headers.get(FORWARDED_PROTO);
-    return (scheme != null && SCHEMES.contains(scheme) ? scheme : "http") + "://" + host;
+    String scheme = scheme(headers.get(FORWARDED_PROTO));
+    return SCHEMES.contains(scheme) ? scheme + "://" + host : "";
+  }
+
+  /** The first that is forwarded; not always one that there is. */
+  private static String scheme(@Nullable String forwarded) {
+    if (forwarded == null) {
+      return "http";
+    }
+    int end = forwarded.indexOf(',');
+    String first = end < 0 ? forwarded : forwarded.substring(0, end);
+    return first.strip().toLowerCase(Locale.ROOT);
   }
 }

@@ -36,6 +36,7 @@ import tools.jackson.core.JsonToken;
  * Reads subscriptions from request bodies.
  *
  * <p>Null is the same as what a field is when nobody has given it, wherever there is such a thing.
+ * Only what a version is then goes by the format; so its null is the same as if it were not there.
  */
 final class SubscriptionReader {
   private static final String CHANGEABLE =
@@ -302,6 +303,7 @@ final class SubscriptionReader {
   }
 
   private Fields fields(JsonParser parser, Purpose purpose) {
+    boolean isChange = purpose == Purpose.CHANGE;
     Fields fields = new Fields();
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
@@ -321,12 +323,11 @@ final class SubscriptionReader {
         case "format" ->
             fields.format = constant(parser, name, Format.values(), Json::kebab, Format.HOLDFAST);
         case "version" ->
-            fields.version = constant(parser, name, Version.values(), Json::kebab, Version.V2);
+            fields.version = optionalConstant(parser, name, Version.values(), Json::kebab);
         case "base64Encoding" ->
             fields.base64 = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
-        case "authToken" -> fields.authToken = new NewToken(token(parser, name));
-        case OwnHeaders.FIELD ->
-            fields.headers = OwnHeaders.read(parser, purpose == Purpose.CHANGE);
+        case "authToken" -> fields.authToken = new NewToken(token(parser, name, isChange));
+        case OwnHeaders.FIELD -> fields.headers = OwnHeaders.read(parser, isChange);
         case RateLimits.FIELD -> fields.rateLimit = new NewRateLimit(RateLimits.read(parser));
         default -> rare(parser, name, fields, purpose);
       }
@@ -433,6 +434,13 @@ final class SubscriptionReader {
             given, field, values, word, ", or leave it out for \"" + word.apply(usual) + "\"");
   }
 
+  /** One of some words; absent when it is null. */
+  private static <E extends Enum<E>> @Nullable E optionalConstant(
+      JsonParser parser, String field, E[] values, Function<E, String> word) {
+    String given = JsonBody.optionalText(parser, field);
+    return given == null ? null : constant(given, field, values, word, ", or leave it out");
+  }
+
   /** One of some words, which must be there. */
   static <E extends Enum<E>> E constant(
       JsonParser parser, String field, E[] values, Function<E, String> word) {
@@ -454,7 +462,12 @@ final class SubscriptionReader {
         "Use one of %s, written like that%s.".formatted(String.join(", ", words), otherwise));
   }
 
-  static @Nullable String token(JsonParser parser, String field) {
+  /**
+   * The token that comes next; absent when it is null.
+   *
+   * @param isChange whether there may be one already, which stays if none is given
+   */
+  static @Nullable String token(JsonParser parser, String field, boolean isChange) {
     String given = JsonBody.optionalText(parser, field);
     if (given == null) {
       return null;
@@ -468,7 +481,7 @@ final class SubscriptionReader {
               + ApiLimits.AUTH_TOKEN_CHARS
               + " visible ASCII characters and no blanks. It is sent after \"Bearer \".");
     }
-    return Mask.refuse(given, field);
+    return Mask.refuse(given, field, isChange);
   }
 
   private static @Nullable String secret(JsonParser parser, String field) {

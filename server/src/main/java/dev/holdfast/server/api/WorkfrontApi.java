@@ -1,11 +1,14 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.ObjectEvent;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.View;
 import dev.holdfast.server.api.Problem.Kind;
 import dev.holdfast.server.api.WorkfrontReader.AskedVersions;
@@ -14,6 +17,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tools.jackson.core.JsonGenerator;
 
@@ -22,7 +26,7 @@ import tools.jackson.core.JsonGenerator;
  * that were written for those need another host and key, and nothing else.
  *
  * <p>They are the same subscriptions and events as everywhere. Those that cannot be said in these
- * words ({@link ObjectEvent}) do not exist here.
+ * words ({@link ObjectEvent}) do not exist here. Lives on the event loop.
  */
 final class WorkfrontApi {
   static final String PATH = "/attask/eventsubscription/api/v1";
@@ -30,11 +34,14 @@ final class WorkfrontApi {
   private static final String SUBSCRIPTIONS = PATH + "/subscriptions";
   private static final String EVENTS = PATH + "/events";
   private static final String PAGES = "GET " + SUBSCRIPTIONS + "?page=1&limit=100";
+  private static final String SHORT_PAGES =
+      "GET " + SUBSCRIPTIONS + "?page=1&limit=" + ApiLimits.SHORT_LIST_ITEMS;
 
   private final Engine engine;
   private final ApiLimits limits;
   private final WorkfrontReader reader;
   private final EventsApi events;
+  private int longLists;
 
   WorkfrontApi(Engine engine, ApiLimits limits, WorkfrontReader reader, EventsApi events) {
     this.engine = engine;
@@ -110,7 +117,7 @@ final class WorkfrontApi {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> Found.in(view, tenant, (page - 1L) * limit, limit)),
-        found -> exchange.answerLarge(() -> json(found, page, limit)));
+        found -> answer(exchange, found.items().size(), () -> json(found, page, limit)));
   }
 
   private static Buffer json(Found found, int page, int limit) {
@@ -140,7 +147,31 @@ final class WorkfrontApi {
   private void listAll(Exchange exchange, byte[] body) {
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> all(view, tenant)), found -> exchange.answerLarge(() -> json(found)));
+        engine.look(view -> all(view, tenant)),
+        found -> answer(exchange, found.size(), () -> json(found)));
+  }
+
+  /**
+   * Answers with a list. A long one is held in memory from here until its caller has taken it, so
+   * there are only a few of them at once. A short one is not written on the event loop either:
+   * subscriptions can have many filters.
+   */
+  private void answer(Exchange exchange, int count, Supplier<Buffer> writing) {
+    if (count <= ApiLimits.SHORT_LIST_ITEMS) {
+      Future<Void> _ = exchange.answerLarge(writing);
+      return;
+    }
+    if (longLists >= ApiLimits.LONG_LISTS) {
+      throw new Refusal(
+          Problem.of(
+                  Kind.OVERLOADED,
+                  "Many long lists are under way. Send this request again, or ask page by page for"
+                      + " at most %d subscriptions at once: %s."
+                          .formatted(ApiLimits.SHORT_LIST_ITEMS, SHORT_PAGES))
+              .retryAfter(1));
+    }
+    longLists++;
+    exchange.answerLarge(writing).onComplete(_ -> longLists--);
   }
 
   private static List<WorkfrontShown> all(View view, String tenant) {
@@ -206,13 +237,27 @@ final class WorkfrontApi {
   }
 
   private void changeVersion(Exchange exchange, byte[] body) {
-    long id = SubscriptionsApi.id(exchange);
     Version version = reader.version(body);
+    exchange.then(
+        find(exchange),
+        found ->
+            found.ifPresentOrElse(
+                shown -> change(exchange, shown.subscription(), version),
+                () -> exchange.refuse(Problem.UNKNOWN_ID)));
+  }
+
+  /** What has the version already is not asked for, since every change is told with its time. */
+  private void change(Exchange exchange, Subscription found, Version version) {
+    if (found.form().version() == version) {
+      exchange.answer(200, versionOf(found.id(), version));
+      return;
+    }
     exchange.ask(
         engine,
-        new Request.ChangeVersion(exchange.tenant(), List.of(id), version),
-        Answer.Imported.class,
-        _ -> exchange.answer(200, versionOf(id, version)),
+        new Request.Update(exchange.tenant(), found.id(), Patch.of(Form.Change.to(version))),
+        Answer.Updated.class,
+        updated ->
+            exchange.answer(200, versionOf(found.id(), updated.subscription().form().version())),
         () -> exchange.refuse(Problem.UNKNOWN_ID),
         _ -> exchange.refuse(Problem.UNKNOWN_ID));
   }

@@ -33,7 +33,7 @@ final class WorkfrontReader {
       "objCode, eventType, url, authToken, objId, filters, filterConnector, base64Encoding,"
           + " version";
   private static final String KNOWN_OF_EVENT =
-      "objCode, eventType, objId, newState, oldState, eventTime";
+      "objCode, eventType, objId, newState, oldState, eventTime, id";
   private static final String KNOWN_OF_VERSIONS =
       "subscriptionIds, allCustomerSubscriptions, version";
 
@@ -96,7 +96,7 @@ final class WorkfrontReader {
         case "objCode" -> objCode = objCode(parser, name);
         case "eventType" -> kind = kind(parser, name);
         case "url" -> url = subscriptions.url(JsonBody.text(parser, name));
-        case "authToken" -> authToken = SubscriptionReader.token(parser, name);
+        case "authToken" -> authToken = SubscriptionReader.token(parser, name, false);
         case "objId" -> objId = objId(parser, name);
         case "filters" -> filters = SubscriptionReader.filters(parser);
         case "filterConnector" ->
@@ -294,6 +294,7 @@ final class WorkfrontReader {
     byte[] newState = null;
     byte[] oldState = null;
     Instant eventTime = null;
+    String id = null;
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
@@ -308,6 +309,10 @@ final class WorkfrontReader {
             oldState =
                 parser.nextToken() == JsonToken.VALUE_NULL ? null : state(parser, body, name);
         case "eventTime" -> eventTime = eventTime(parser, name);
+        case "id" -> {
+          String given = JsonBody.optionalText(parser, name);
+          id = given == null ? null : Text.eventId(given, name);
+        }
         default -> throw JsonBody.unknownField(name, KNOWN_OF_EVENT);
       }
     }
@@ -316,7 +321,7 @@ final class WorkfrontReader {
       throw JsonBody.missing("newState");
     }
     EventReader.checkSize(newState, "newState", oldState, "oldState", messageBytes);
-    return new NewEvent(type, objId, eventTime, newState, oldState, null, traceparent);
+    return new NewEvent(type, objId, eventTime, newState, oldState, id, traceparent);
   }
 
   /** The bytes of the object that begins here. */

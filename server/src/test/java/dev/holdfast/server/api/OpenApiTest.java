@@ -249,7 +249,7 @@ class OpenApiTest {
     limits.put("/components/schemas/WorkfrontWholeList/maxItems", ApiLimits.WHOLE_LIST_ITEMS);
     limits.forEach(
         (pointer, limit) -> assertThat(at(pointer).asInt()).as(pointer).isEqualTo(limit));
-    assertThat(at("/components/schemas/NewEvent/properties/id/pattern").asString())
+    assertThat(at("/components/schemas/GivenIdOrNull/pattern").asString())
         .contains("{1," + ApiLimits.ID_CHARS + "}");
     assertThat(at("/components/parameters/Tenant/schema/pattern").asString())
         .contains("{1," + ApiLimits.TENANT_CHARS + "}");
@@ -274,7 +274,7 @@ class OpenApiTest {
     assertConstants("AttemptError/enum", Outcome.Failure.Kind.values());
     assertConstants("Format/enum", Form.Format.values());
     assertConstants("Replay/properties/state/enum", Replay.State.values());
-    assertConstants("WorkfrontVersion/enum", Form.Version.values());
+    assertConstants("Version/enum", Form.Version.values());
     assertWords(
         "WorkfrontEventType/enum", Arrays.stream(ObjectEvent.Kind.values()).map(Enum::name));
     assertWords("FilterConnector/enum", Arrays.stream(Connector.values()).map(Enum::name));

@@ -73,8 +73,18 @@ class OriginTest {
   void only_http_and_https_are_taken_from_a_proxy() {
     assertThat(of("h", "X-Forwarded-Proto", "https")).isEqualTo("https://h");
     assertThat(of("h", "X-Forwarded-Proto", "http")).isEqualTo("http://h");
-    for (String other : new String[] {"", "HTTPS", "https,http", " https", "ftp", "javascript"}) {
-      assertThat(of("h", "X-Forwarded-Proto", other)).as(other).isEqualTo("http://h");
+    for (String other : new String[] {"", ",https", "ftp", "javascript", "https;http", "httpſ"}) {
+      assertThat(of("h", "X-Forwarded-Proto", other)).as(other).isEmpty();
     }
+  }
+
+  @Test
+  void of_several_proxies_the_first_is_believed_in_small_letters() {
+    for (String https : new String[] {"HTTPS", "https,http", "https , http", " Https\t,http,"}) {
+      assertThat(of("h", "X-Forwarded-Proto", https)).as(https).isEqualTo("https://h");
+    }
+    assertThat(of("h", "X-Forwarded-Proto", "http, https")).isEqualTo("http://h");
+    assertThat(of("h", "X-Forwarded-Proto", "https", "X-Forwarded-Proto", "http"))
+        .isEqualTo("https://h");
   }
 }

@@ -219,7 +219,10 @@ class SubscriptionReaderTest {
           "format":"HOLDFAST"                                      | format
           "format":["workfront"]                                   | format
           "version":"v1"                                           | version
+          "version":"v2"                                           | version
           "version":"v1","format":"cloudevents"                    | version
+          "version":"v2","format":"cloudevents"                    | version
+          "version":"v2","format":null                             | version
           "version":"v3","format":"workfront"                      | version
           "version":"V1","format":"workfront"                      | version
           "version":1,"format":"workfront"                         | version
@@ -394,17 +397,28 @@ class SubscriptionReaderTest {
         patch(
             """
             {"subject":null,"filters":null,"filterConnector":null,"format":null,
-             "version":null,"base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
+             "base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
             """);
     assertThat(patch.interest().subject()).isEqualTo(new NewSubject(null));
     assertThat(patch.interest().filters()).isEmpty();
     assertThat(patch.interest().connector()).isEqualTo(Connector.AND);
     assertThat(patch.form().format()).isEqualTo(Format.HOLDFAST);
-    assertThat(patch.form().version()).isEqualTo(Version.V2);
     assertThat(patch.form().base64()).isFalse();
     assertThat(patch.form().authToken()).isEqualTo(new NewToken(null));
     assertThat(patch.form().headers()).isEqualTo(new NewHeaders(true, Map.of(), Set.of()));
     assertThat(patch.rateLimit()).isEqualTo(new NewRateLimit(null));
+  }
+
+  @Test
+  void null_for_the_version_is_the_same_as_none() {
+    assertThat(patch("{\"version\":null}")).isEqualTo(patch("{}"));
+    assertThat(patch("{\"version\":\"v1\"}").form().version()).isEqualTo(Version.V1);
+    for (String format : List.of("holdfast", "cloudevents", "workfront")) {
+      String fields = "\"format\":\"" + format + "\"";
+      for (String none : List.of("", ",\"version\":null")) {
+        assertThat(wish(with(fields + none)).form().edition()).isEqualTo(Form.Edition.NEWEST);
+      }
+    }
   }
 
   @Test
@@ -413,6 +427,16 @@ class SubscriptionReaderTest {
         .isEqualTo(new NewHeaders(false, Map.of("A", "1"), Set.of("B")));
     assertThat(patch("{\"headers\":{}}").form().headers())
         .isEqualTo(new NewHeaders(false, Map.of(), Set.of()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\"authToken\":\"****oken\"", "\"headers\":{\"A\":\"****\"}"})
+  void only_a_change_is_told_that_it_keeps_a_masked_value_by_leaving_it_out(String masked) {
+    String kept = "a change that leaves it out keeps it";
+    assertThat(refused("{" + masked + "}", reader::readPatch).detail()).contains(kept);
+    assertThat(refused(with(masked)).detail()).doesNotContain("keeps").endsWith("the value.");
+    String imported = "{\"subscriptions\":[" + with(masked) + "]}";
+    assertThat(refused(imported, reader::readImport).detail()).doesNotContain("keeps");
   }
 
   @ParameterizedTest

@@ -201,6 +201,7 @@ class SubscriptionsApiTest {
           "types":["*"],"since":"2999-01-01T00:00:00Z"           | since
           "types":["*"],"base64Encoding":true                    | base64Encoding
           "types":["*"],"version":"v1"                           | version
+          "types":["*"],"format":"cloudevents","version":"v2"    | version
           "types":["*"],"format":"workfront","version":"v3"      | version
           "types":["*"],"format":"soap"                          | format
           """)
@@ -287,7 +288,9 @@ class SubscriptionsApiTest {
     assertThat(changed.get("createdAt")).isEqualTo(created.get("createdAt"));
     assertThat(text(changed, "authToken")).isEqualTo("****aken");
     assertThat(text(changed, "version")).isEqualTo("v1");
-    assertThat(unchanged(patched(created, "{}"))).isEqualTo(unchanged(changed));
+    for (String nothing : List.of("{}", "{\"version\":null}")) {
+      assertThat(unchanged(patched(created, nothing))).isEqualTo(unchanged(changed));
+    }
     assertThat(patched(created, "{\"headers\":{\"a\":\"another one\",\"B\":null}}").get("headers"))
         .hasToString("{\"a\":\"**** one\"}");
     JsonNode plain = patched(created, "{\"format\":\"cloudevents\"}");
@@ -298,7 +301,7 @@ class SubscriptionsApiTest {
             created,
             """
             {"subject":null,"filters":null,"filterConnector":null,"format":null,
-             "version":null,"base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
+             "base64Encoding":null,"authToken":null,"headers":null,"rateLimit":null}
             """);
     assertThat(back.toString())
         .contains(
@@ -362,6 +365,8 @@ class SubscriptionsApiTest {
     assertRefused(patch(created, "{\"headers\":{\"Authorization\":\"x\"}}"), "headers");
     assertRefused(patch(created, "{\"base64Encoding\":true}"), "base64Encoding");
     assertRefused(patch(created, "{\"version\":\"v1\"}"), "version");
+    assertRefused(patch(created, "{\"version\":\"v2\"}"), "version");
+    assertRefused(patch(created, "{\"version\":\"v2\",\"format\":\"cloudevents\"}"), "version");
     String headers =
         IntStream.range(0, 20)
             .mapToObj(i -> "\"h" + i + "\":\"v\"")

@@ -66,6 +66,17 @@ class WorkfrontReaderTest {
   }
 
   @Test
+  void an_event_can_have_an_id_of_its_sender() {
+    assertThat(event("\"newState\":{},\"id\":\"change-7\"").callerId()).isEqualTo("change-7");
+    assertThat(event("\"newState\":{},\"id\":null").callerId()).isNull();
+    for (String bad : List.of("7", "\"\"", "\"a b\"", "\"evt_1\"", "\"" + "x".repeat(257) + "\"")) {
+      assertThat(refused("{" + HEAD + ",\"newState\":{},\"id\":" + bad + "}").field())
+          .as(bad)
+          .isEqualTo("id");
+    }
+  }
+
+  @Test
   void an_old_state_of_null_and_an_object_without_a_name_are_none() {
     for (String nothing : List.of("null", "\"\"")) {
       assertThat(event("\"newState\":{},\"objId\":" + nothing).subject()).isNull();
@@ -157,7 +168,7 @@ class WorkfrontReaderTest {
           {"objCode":"PROJ","eventType":"UPDATE","newState":"{}"}       | newState
           {"objCode":"PROJ","eventType":"UPDATE","newState":{},"oldState":1} | oldState
           {"objCode":"PROJ","eventType":"UPDATE","newState":{},"objId":7} | objId
-          {"objCode":"PROJ","eventType":"UPDATE","newState":{},"id":"x"} | id
+          {"objCode":"PROJ","eventType":"UPDATE","newState":{},"id":"evt_x"} | id
           {"objCode":"PROJ","eventType":"UPDATE","newState":{},"newState":{}} | newState
           """)
   void an_event_that_cannot_be_is_refused_with_its_field(String body, String field) {

@@ -36,6 +36,10 @@ class PromotionTest {
       """
       {"url":"http://127.0.0.1:9/versions","types":["PROJ.CREATE"],"format":"workfront","version":"v2"}""";
 
+  private static final String WITHOUT_VERSIONS =
+      """
+      {"url":"http://127.0.0.1:9/versions","types":["PROJ.DELETE"],"format":"cloudevents","version":null}""";
+
   private static final String SECRETIVE =
       """
       {"url":"http://127.0.0.1:9/secretive","types":["*"],"format":"workfront","base64Encoding":true,\
@@ -114,6 +118,19 @@ class PromotionTest {
     assertThat(typed.run("subscriptions", "import", "-")).isZero();
     assertThat(typed.out).contains("0 to create, 1 to change, 1 unchanged.");
     assertThat(exported(production)).doesNotContain("\"v1\"");
+  }
+
+  @Test
+  void a_format_without_versions_goes_along_without_one() {
+    subscribe(WITHOUT_VERSIONS);
+    String export = exported(staging);
+    assertThat(export).contains("cloudevents").doesNotContain("v2", "null");
+    assertThat(at(production).input(export).run("subscriptions", "import", "-"))
+        .as(typed.err)
+        .isZero();
+    assertThat(exported(production)).isEqualTo(export);
+    assertThat(typed.input(export).run("subscriptions", "import", "-")).isZero();
+    assertThat(typed.out).contains("Nothing to change: 1 unchanged.");
   }
 
   @Test
