@@ -75,14 +75,21 @@ final class Committer {
     void ended(Batch batch, Input result, long nanos);
   }
 
-  /** Writes a batch; {@code ended} is told on the committer's thread. */
+  /**
+   * Writes a batch; {@code ended} is told on the committer's thread. After the end nothing is
+   * written: what the loop may still find out is found again after the next start.
+   */
   void write(Batch batch, Ended ended) {
-    thread.execute(
-        () -> {
-          long started = System.nanoTime();
-          Input result = write(batch);
-          ended.ended(batch, result, System.nanoTime() - started);
-        });
+    try {
+      thread.execute(
+          () -> {
+            long started = System.nanoTime();
+            Input result = write(batch);
+            ended.ended(batch, result, System.nanoTime() - started);
+          });
+    } catch (RejectedExecutionException e) {
+      // The committer is closed.
+    }
   }
 
   private Input write(Batch batch) {

@@ -164,6 +164,7 @@ final class TestMessages {
     boolean sameBody = agree(forms, Form::format) && agree(forms, Form::base64);
     return new Form(
         sameBody ? first.format() : Form.PLAIN.format(),
+        sameBody && agree(forms, Form::version) ? first.edition() : Form.Edition.NEWEST,
         sameBody && first.base64(),
         agree(forms, Form::authToken) ? first.authToken() : null,
         agree(forms, Form::headers) ? first.headers() : Form.PLAIN.headers(),

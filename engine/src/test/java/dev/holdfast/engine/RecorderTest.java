@@ -103,7 +103,19 @@ final class RecorderTest {
   private static Delivery retry(Instant due, Instant startedAt) {
     return at(
         new Message(
-            Id.floor(ACCEPTED), 7, 1, 1, Status.WAITING, 1, 1, ACCEPTED, due, null, null, 300),
+            Id.floor(ACCEPTED),
+            7,
+            1,
+            1,
+            Status.WAITING,
+            1,
+            1,
+            ACCEPTED,
+            due,
+            null,
+            null,
+            300,
+            null),
         startedAt);
   }
 

@@ -8,7 +8,9 @@ import com.standardwebhooks.exceptions.WebhookVerificationException;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Interest;
@@ -170,6 +172,21 @@ class TestMessagesTest {
   }
 
   @Test
+  void a_test_message_is_in_the_version_that_all_have() {
+    Form first = workfront(new Edition(Version.V1, now));
+    Form second = workfront(new Edition(Version.V1, null));
+    Form third = workfront(Edition.NEWEST);
+    assertThat(TestMessages.common(List.of(first, second), now).version()).isEqualTo(Version.V1);
+    assertThat(TestMessages.common(List.of(first, third), now).version()).isEqualTo(Version.V2);
+    assertThat(TestMessages.common(List.of(first, Form.PLAIN), now).version())
+        .isEqualTo(Version.V2);
+  }
+
+  private static Form workfront(Edition edition) {
+    return new Form(Format.WORKFRONT, edition, false, null, new TreeMap<>(), List.of());
+  }
+
+  @Test
   void secrets_that_are_not_valid_any_more_sign_no_test_message() {
     Secret ended = new Secret(secrets(1).getFirst().text(), now.minusSeconds(9), now);
     Form form = new Form(Format.HOLDFAST, false, null, new TreeMap<>(), List.of(ended));
@@ -263,6 +280,11 @@ class TestMessagesTest {
 
     @Override
     public Optional<Subscription> subscription(String tenant, long id) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
       throw new UnsupportedOperationException();
     }
 

@@ -1,6 +1,8 @@
 package dev.holdfast.core.model;
 
+import dev.holdfast.core.model.Form.Version;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages of an accepted event that are still to be made: one step of those of an event that very
@@ -20,8 +22,12 @@ public record FanOut(long event, int eventSize, int first, List<Target> targets)
     }
   }
 
-  /** A subscription that wanted the event when it was accepted, with its endpoint then. */
-  public record Target(long subscription, long endpoint) {}
+  /**
+   * A subscription that wanted the event when it was accepted, with its endpoint then.
+   *
+   * @param version as {@link Message#version}
+   */
+  public record Target(long subscription, long endpoint, @Nullable Version version) {}
 
   /** The id of the message for the target at {@code index}. */
   public long message(int index) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a subscription's messages are sent.
  *
+ * @param edition in which version of the format; format {@code workfront} only
  * @param base64 whether the states in the body are Base64 texts; format {@code workfront} only
  * @param authToken sent as {@code Authorization: Bearer}
  * @param headers sent with every attempt; names differ by more than the case of their letters
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Form(
     Format format,
+    Edition edition,
     boolean base64,
     @Nullable String authToken,
     NavigableMap<String, String> headers,
@@ -42,6 +44,23 @@ public record Form(
     WORKFRONT
   }
 
+  /** The versions of the format {@code workfront}. */
+  public enum Version {
+    /** An array with one element, of a field that can have several, is sent as that element. */
+    V1,
+    /** Everything is sent as it came. */
+    V2
+  }
+
+  /**
+   * The version that a subscription has.
+   *
+   * @param changedAt since when, if it had the other before
+   */
+  public record Edition(Version version, @Nullable Instant changedAt) {
+    public static final Edition NEWEST = new Edition(Version.V2, null);
+  }
+
   public Form {
     NavigableMap<String, String> sorted = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     sorted.putAll(headers);
@@ -50,6 +69,29 @@ public record Form(
     if (base64 && format != Format.WORKFRONT) {
       throw new IllegalArgumentException("only the format workfront can be in Base64");
     }
+    if (!edition.equals(Edition.NEWEST) && format != Format.WORKFRONT) {
+      throw new IllegalArgumentException("only the format workfront has versions");
+    }
+  }
+
+  /** A form in the newest version of its format. */
+  public Form(
+      Format format,
+      boolean base64,
+      @Nullable String authToken,
+      NavigableMap<String, String> headers,
+      List<Secret> secrets) {
+    this(format, Edition.NEWEST, base64, authToken, headers, secrets);
+  }
+
+  public Version version() {
+    return edition.version();
+  }
+
+  /** Whether events that come at that moment are sent in both versions, since it has changed. */
+  public boolean isBothAt(Instant moment, Duration bothFor) {
+    Instant changedAt = edition.changedAt();
+    return changedAt != null && moment.isBefore(changedAt.plus(bothFor));
   }
 
   /** Whether both its token and one of its headers would be the attempts' authorization. */
@@ -73,6 +115,8 @@ public record Form(
   public String toString() {
     return "Form[format="
         + format
+        + ", version="
+        + edition.version()
         + ", base64="
         + base64
         + ", authToken="
@@ -87,16 +131,33 @@ public record Form(
   /** What is to be changed of a form; what is absent stays. */
   public record Change(
       @Nullable Format format,
+      @Nullable Version version,
       @Nullable Boolean base64,
       @Nullable NewToken authToken,
       @Nullable NewHeaders headers,
       @Nullable NewSecret secret) {
-    public static final Change NOTHING = new Change(null, null, null, null, null);
+    public static final Change NOTHING = new Change(null, null, null, null, null, null);
+
+    public static Change to(Version version) {
+      return new Change(null, version, null, null, null, null);
+    }
+
+    public static Change to(NewSecret secret) {
+      return new Change(null, null, null, null, null, secret);
+    }
 
     /** A change to a format that cannot be in Base64 ends that, unless it is asked for. */
-    public boolean isPossible(Form before) {
-      Format after = format == null ? before.format : format;
-      return after == Format.WORKFRONT || base64 == null || !base64;
+    public boolean isBase64Possible(Form before) {
+      return isWorkfrontAfter(before) || base64 == null || !base64;
+    }
+
+    /** A change to a format that has no versions ends that, unless one is asked for. */
+    public boolean isVersionPossible(Form before) {
+      return isWorkfrontAfter(before) || version == null;
+    }
+
+    private boolean isWorkfrontAfter(Form before) {
+      return (format == null ? before.format : format) == Format.WORKFRONT;
     }
 
     public Form applyTo(Form before, Instant now) {
@@ -104,10 +165,21 @@ public record Form(
       boolean newBase64 = base64 == null ? before.base64 : base64;
       return new Form(
           newFormat,
+          newEdition(before, newFormat, now),
           newBase64 && newFormat == Format.WORKFRONT,
           authToken == null ? before.authToken : authToken.text(),
           headers == null ? before.headers : headers.applyTo(before.headers),
           secret == null ? before.secrets : secret.applyTo(before.secrets, now));
+    }
+
+    private Edition newEdition(Form before, Format newFormat, Instant now) {
+      if (newFormat != Format.WORKFRONT) {
+        return Edition.NEWEST;
+      }
+      if (version == null || version == before.version()) {
+        return before.edition;
+      }
+      return new Edition(version, before.format == Format.WORKFRONT ? now : null);
     }
   }
 

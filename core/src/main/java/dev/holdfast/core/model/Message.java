@@ -1,5 +1,6 @@
 package dev.holdfast.core.model;
 
+import dev.holdfast.core.model.Form.Version;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param notBefore until when its endpoint asked to be left alone (Retry-After)
  * @param lastAttemptAt when its last attempt started
  * @param size the bytes that its event takes in memory
+ * @param version the version that it is sent in, whatever its subscription's is by then; absent
+ *     unless its event is sent in both
  */
 public record Message(
     long id,
@@ -29,7 +32,8 @@ public record Message(
     @Nullable Instant due,
     @Nullable Instant notBefore,
     @Nullable Instant lastAttemptAt,
-    int size) {
+    int size,
+    @Nullable Version version) {
 
   public enum Status {
     /** Never tried. */
@@ -59,9 +63,27 @@ public record Message(
   }
 
   /** A message that nobody has tried yet. */
-  public static Message pending(long id, long event, long subscription, long endpoint, int size) {
+  public static Message pending(
+      long id, long event, long subscription, long endpoint, int size, @Nullable Version version) {
     return new Message(
-        id, event, subscription, endpoint, Status.PENDING, 0, 0, null, null, null, null, size);
+        id,
+        event,
+        subscription,
+        endpoint,
+        Status.PENDING,
+        0,
+        0,
+        null,
+        null,
+        null,
+        null,
+        size,
+        version);
+  }
+
+  /** The same, sent in the version that its subscription has by then. */
+  public static Message pending(long id, long event, long subscription, long endpoint, int size) {
+    return pending(id, event, subscription, endpoint, size, null);
   }
 
   /** The same message, for another endpoint. */
@@ -78,7 +100,8 @@ public record Message(
         due,
         notBefore,
         lastAttemptAt,
-        size);
+        size,
+        version);
   }
 
   /** The same message in another status, due then. */
@@ -95,7 +118,8 @@ public record Message(
         otherDue,
         notBefore,
         lastAttemptAt,
-        size);
+        size,
+        version);
   }
 
   public Instant createdAt() {

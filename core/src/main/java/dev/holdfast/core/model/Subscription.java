@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A tenant's wish: these events, to this endpoint, in this form.
  *
+ * @param changedAt when somebody last changed it; its creation, if nobody has
  * @param paused its messages are held back
  * @param unsettled endpoints where unfinished messages of it may stand otherwise than it says now,
  *     since its endpoint has changed or it was paused or resumed
@@ -23,6 +24,7 @@ public record Subscription(
     Interest interest,
     Form form,
     Instant createdAt,
+    Instant changedAt,
     boolean paused,
     Set<Long> unsettled)
     implements FilterIndex.Entry {
@@ -34,7 +36,7 @@ public record Subscription(
   /** A subscription that has never been changed. */
   public Subscription(
       long id, String tenant, long endpoint, Interest interest, Form form, Instant createdAt) {
-    this(id, tenant, endpoint, interest, form, createdAt, false, Set.of());
+    this(id, tenant, endpoint, interest, form, createdAt, createdAt, false, Set.of());
   }
 
   /** A subscription without filters, whose messages are sent in the plain form. */
@@ -61,10 +63,17 @@ public record Subscription(
     return interest.filters();
   }
 
+  /** The same subscription, as somebody has changed it. */
+  public Subscription with(Interest otherInterest, Form otherForm, Instant now) {
+    return new Subscription(
+        id, tenant, endpoint, otherInterest, otherForm, createdAt, now, paused, unsettled);
+  }
+
   /** The same subscription, with no message standing otherwise at that endpoint. */
   public Subscription settledAt(long settled) {
     Set<Long> rest = new TreeSet<>(unsettled);
     rest.remove(settled);
-    return new Subscription(id, tenant, endpoint, interest, form, createdAt, paused, rest);
+    return new Subscription(
+        id, tenant, endpoint, interest, form, createdAt, changedAt, paused, rest);
   }
 }

@@ -99,7 +99,7 @@ final class Announce {
       String tenant, String type, String subject, String data, Turn turn) {
     NewEvent told = new NewEvent(type, subject, turn.now(), data.getBytes(UTF_8), null, null, null);
     List<Subscription> wanting = match.wanting(tenant, told);
-    if (wanting.isEmpty() || !spread.hasRoomFor(wanting.size())) {
+    if (wanting.isEmpty() || !spread.hasRoomFor(make.count(wanting, turn))) {
       return null;
     }
     AcceptedEvent event = make.event(tenant, told, wanting, limits.matchesAtOnce(), turn);

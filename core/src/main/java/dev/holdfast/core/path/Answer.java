@@ -28,6 +28,9 @@ public sealed interface Answer {
   record Subscribed(Subscription subscription, Endpoint endpoint, @Nullable Replay history)
       implements OfSubscriptions {}
 
+  /** Nothing was done: there is a subscription like the one that was asked for. */
+  record AlreadyThere(long subscription) implements OfSubscriptions {}
+
   record Updated(Subscription subscription, Endpoint endpoint) implements OfSubscriptions {}
 
   /** Nothing was changed: what is to be changed does not go with what stays. */

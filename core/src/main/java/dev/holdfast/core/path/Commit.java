@@ -222,6 +222,9 @@ final class Commit {
     for (Entry entry : withoutChanges(failed)) {
       (entry.replyTo() != null ? givenUp : kept).add(entry);
     }
+    // All that waits is given up, in its order: a later change is made of those before it.
+    pieces.forEach(piece -> piece.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry)));
+    pieces.removeIf(List::isEmpty);
     queue.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
     giveUpWaiting(givenUp);
     if (!kept.isEmpty()) {

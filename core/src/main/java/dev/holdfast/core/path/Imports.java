@@ -4,9 +4,11 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewSecret;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
@@ -16,9 +18,7 @@ import dev.holdfast.core.path.Answer.Imported.Result;
 import dev.holdfast.core.path.Request.Imported;
 import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Write;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -31,7 +31,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes in many subscriptions at once, all or none, such as those of another environment.
+ * Takes in many subscriptions at once, all or none, such as those of another environment, and sends
+ * many at once another version.
  *
  * <p>A subscription that is there already is told by its URL, types and subject. So the same import
  * once more changes nothing, and one with other filters changes them in place, without losing or
@@ -49,8 +50,8 @@ final class Imports {
   /** What is being written, by tenant. */
   private final Map<String, UnderWay> underWay = new HashMap<>();
 
-  /** What waits for that, by tenant. */
-  private final Map<String, Deque<Waiting>> waiting = new HashMap<>();
+  /** Where others of the same tenant wait for that. */
+  private final Later later;
 
   Imports(
       IdSource ids,
@@ -58,13 +59,15 @@ final class Imports {
       Lanes lanes,
       Commit commit,
       Align align,
-      Subscriptions subscriptions) {
+      Subscriptions subscriptions,
+      Later later) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
     this.commit = commit;
     this.align = align;
     this.subscriptions = subscriptions;
+    this.later = later;
   }
 
   /**
@@ -74,8 +77,6 @@ final class Imports {
    * @param limitsBefore the rate limits that endpoints had, in case it does not land
    */
   private record UnderWay(List<Item> items, Map<Lane, Optional<RateLimit>> limitsBefore) {}
-
-  private record Waiting(Request.Import request, Consumer<Answer> replyTo) {}
 
   /** What tells a subscription from others, whatever else changes about it. */
   private record Identity(String url, List<TypePattern> types, @Nullable String subject) {
@@ -89,12 +90,19 @@ final class Imports {
       String url,
       Interest interest,
       Format format,
+      Version version,
       boolean base64,
       @Nullable String authToken,
       Map<String, String> headers) {
     static Content of(String url, Interest interest, Form form) {
       return new Content(
-          url, interest, form.format(), form.base64(), form.authToken(), form.headers());
+          url,
+          interest,
+          form.format(),
+          form.version(),
+          form.base64(),
+          form.authToken(),
+          form.headers());
     }
   }
 
@@ -112,9 +120,7 @@ final class Imports {
 
   void take(Request.Import request, Consumer<Answer> replyTo, Turn turn) {
     if (underWay.containsKey(request.tenant()) && !request.dryRun()) {
-      waiting
-          .computeIfAbsent(request.tenant(), _ -> new ArrayDeque<>())
-          .add(new Waiting(request, replyTo));
+      later.ask(request, replyTo);
       return;
     }
     List<Plan> plans = plans(request);
@@ -128,6 +134,53 @@ final class Imports {
     } else {
       carryOut(request.tenant(), plans, replyTo, turn);
     }
+  }
+
+  /** Sends many subscriptions another version. */
+  void changeVersion(Request.ChangeVersion request, Consumer<Answer> replyTo, Turn turn) {
+    if (underWay.containsKey(request.tenant())) {
+      later.ask(request, replyTo);
+      return;
+    }
+    List<Long> named = request.subscriptions();
+    List<Subscription> all = match.ofObjects(request.tenant());
+    int count = named == null ? all.size() : named.size();
+    if (count > Limits.VERSION_CHANGES) {
+      turn.reply(
+          replyTo,
+          new Answer.Unfit(
+              named == null ? "allCustomerSubscriptions" : "subscriptionIds",
+              "The version of %d subscriptions can be changed at once, and these are %d. Give the ids of some of them."
+                  .formatted(Limits.VERSION_CHANGES, count)));
+      return;
+    }
+    Map<Long, Subscription> known = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      Subscription latest = match.latest(named == null ? all.get(i).id() : named.get(i));
+      if (latest != null
+          && latest.tenant().equals(request.tenant())
+          && ObjectEvent.of(latest).isPresent()) {
+        known.put(latest.id(), latest);
+      } else if (named != null) {
+        turn.reply(
+            replyTo,
+            new Answer.Unfit(
+                "subscriptionIds[" + i + "]",
+                "There is no such subscription, and nothing was changed. Leave it out."));
+        return;
+      }
+    }
+    Form.Change change = Form.Change.to(request.version());
+    List<Item> items = new ArrayList<>(known.size());
+    List<Write.Update> changed = new ArrayList<>();
+    for (Subscription before : known.values()) {
+      Form form = change.applyTo(before.form(), turn.now());
+      items.add(
+          form.equals(before.form())
+              ? stay(before, changed)
+              : change(before.with(before.interest(), form, turn.now()), changed));
+    }
+    write(request.tenant(), items, Map.of(), List.of(), changed, replyTo, turn);
   }
 
   /** Pairs each wish with what is there: first those that are the same in everything. */
@@ -246,12 +299,23 @@ final class Imports {
       if (plan.before() == null) {
         items.add(create(tenant, plan.wish(), created, turn));
       } else if (plan.same()) {
-        Endpoint endpoint = lanes.of(plan.before().endpoint()).endpoint;
-        items.add(new Item(Result.UNCHANGED, plan.before(), endpoint));
+        items.add(stay(plan.before(), changed));
       } else {
-        items.add(change(plan.imported(), plan.before(), changed, turn));
+        Form form = form(plan.imported(), plan.before().form(), turn);
+        items.add(change(plan.before().with(plan.wish().interest(), form, turn.now()), changed));
       }
     }
+    write(tenant, items, limitsBefore, created, changed, replyTo, turn);
+  }
+
+  private void write(
+      String tenant,
+      List<Item> items,
+      Map<Lane, Optional<RateLimit>> limitsBefore,
+      List<Write.Subscribe> created,
+      List<Write.Update> changed,
+      Consumer<Answer> replyTo,
+      Turn turn) {
     if (created.isEmpty() && changed.isEmpty()) {
       turn.reply(replyTo, new Answer.Imported(items));
       return;
@@ -278,31 +342,25 @@ final class Imports {
 
   private Item create(String tenant, Wish wish, List<Write.Subscribe> created, Turn turn) {
     Lane lane = subscriptions.lane(tenant, wish.url(), turn);
-    Subscription subscription =
-        new Subscription(
-            ids.next(turn.now()),
-            tenant,
-            lane.endpoint.id(),
-            wish.interest(),
-            wish.form(),
-            turn.now());
+    Subscription subscription = Subscriptions.subscription(ids.next(turn.now()), lane, wish, turn);
+    match.coming(subscription);
     created.add(new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint));
     return new Item(Result.CREATED, subscription, lane.endpoint);
   }
 
-  private Item change(
-      Imported imported, Subscription before, List<Write.Update> changed, Turn turn) {
-    Lane lane = lanes.of(before.endpoint());
-    Subscription after =
-        new Subscription(
-            before.id(),
-            before.tenant(),
-            before.endpoint(),
-            imported.wish().interest(),
-            form(imported, before.form(), turn),
-            before.createdAt(),
-            before.paused(),
-            before.unsettled());
+  /**
+   * One that stays as it is. While that is still being written it is written once more: what is
+   * answered is on disk.
+   */
+  private Item stay(Subscription latest, List<Write.Update> changed) {
+    if (match.isChanging(latest.id())) {
+      change(latest, changed);
+    }
+    return new Item(Result.UNCHANGED, latest, lanes.of(latest.endpoint()).endpoint);
+  }
+
+  private Item change(Subscription after, List<Write.Update> changed) {
+    Lane lane = lanes.of(after.endpoint());
     match.changing(after);
     changed.add(new Write.Update(after, lane.stored ? null : lane.endpoint));
     return new Item(Result.CHANGED, after, lane.endpoint);
@@ -310,9 +368,12 @@ final class Imports {
 
   private static Form form(Imported imported, Form before, Turn turn) {
     Form wanted = imported.wish().form();
+    Form.Change toEdition =
+        new Form.Change(wanted.format(), wanted.version(), null, null, null, null);
     Form kept =
         new Form(
             wanted.format(),
+            toEdition.applyTo(before, turn.now()).edition(),
             wanted.base64(),
             wanted.authToken(),
             wanted.headers(),
@@ -324,7 +385,7 @@ final class Imports {
       return kept;
     }
     NewSecret newSecret = new NewSecret(given.text(), Form.OLD_SECRETS_VALID);
-    return new Form.Change(null, null, null, null, newSecret).applyTo(kept, turn.now());
+    return Form.Change.to(newSecret).applyTo(kept, turn.now());
   }
 
   void written(Write.Import write, Consumer<Answer> replyTo, Turn turn) {
@@ -338,12 +399,13 @@ final class Imports {
       align.changed(changed.subscription(), turn);
     }
     turn.reply(replyTo, new Answer.Imported(ended(write).items()));
-    takeNext(tenant(write), turn);
   }
 
-  void notWritten(Write.Import write, Turn turn) {
+  /** Nothing of it is on disk. */
+  void notWritten(Write.Import write) {
     UnderWay ended = ended(write);
     for (Write.Subscribe created : write.created()) {
+      match.notComing(created.subscription());
       Lane lane = lanes.get(created.subscription().endpoint());
       if (lane != null && !lane.stored) {
         lanes.remove(lane);
@@ -361,7 +423,6 @@ final class Imports {
       match.changed(changed.subscription());
       subscriptions.goOn(changed.subscription());
     }
-    takeNext(tenant(write), turn);
   }
 
   private UnderWay ended(Write.Import write) {
@@ -372,16 +433,5 @@ final class Imports {
     return write.created().isEmpty()
         ? write.changed().getFirst().subscription().tenant()
         : write.created().getFirst().subscription().tenant();
-  }
-
-  private void takeNext(String tenant, Turn turn) {
-    Deque<Waiting> queue = waiting.get(tenant);
-    Waiting next = queue == null ? null : queue.poll();
-    if (queue != null && queue.isEmpty()) {
-      waiting.remove(tenant);
-    }
-    if (next != null) {
-      take(next.request(), next.replyTo(), turn);
-    }
   }
 }

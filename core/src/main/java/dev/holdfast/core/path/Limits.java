@@ -27,6 +27,7 @@ import java.time.Duration;
  * @param spreading messages that wait to be made in steps; beyond it events that need them are
  *     refused
  * @param retryStoreAfter how long to wait after the store failed
+ * @param bothVersions how long after a change of its version a subscription gets each event in both
  */
 public record Limits(
     int inFlight,
@@ -47,7 +48,8 @@ public record Limits(
     int sweep,
     int matchesAtOnce,
     int spreading,
-    Duration retryStoreAfter) {
+    Duration retryStoreAfter,
+    Duration bothVersions) {
 
   /** Headers of its own that one subscription's messages are sent with. */
   public static final int HEADERS = 20;
@@ -57,6 +59,37 @@ public record Limits(
 
   /** Secrets of one subscription that are valid at once. */
   public static final int VALID_SECRETS = 10;
+
+  /** How long each event goes out in both versions, unless somebody has set it otherwise. */
+  public static final Duration BOTH_VERSIONS = Duration.ofMinutes(5);
+
+  /** Subscriptions of one tenant whose version is changed at once. */
+  public static final int VERSION_CHANGES = 10_000;
+
+  /** The same, with each event in both versions for so long. */
+  public Limits withBothVersions(Duration duration) {
+    return new Limits(
+        inFlight,
+        inFlightUnproven,
+        laneInFlight,
+        laneWindow,
+        held,
+        laneMinimum,
+        bodyBytes,
+        sendingBytes,
+        batchWrites,
+        batchBytes,
+        acceptingBytes,
+        unwritten,
+        timers,
+        horizon,
+        loads,
+        sweep,
+        matchesAtOnce,
+        spreading,
+        retryStoreAfter,
+        duration);
+  }
 
   /** The same, with so many bytes accepted but not on disk yet. */
   public Limits withAcceptingBytes(long bytes) {
@@ -79,7 +112,8 @@ public record Limits(
         sweep,
         matchesAtOnce,
         spreading,
-        retryStoreAfter);
+        retryStoreAfter,
+        bothVersions);
   }
 
   /** Limits for a process with this much heap: an eighth of it for each kind of event bytes. */
@@ -104,6 +138,7 @@ public record Limits(
         1_000,
         1_000,
         1_000_000,
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        BOTH_VERSIONS);
   }
 }

@@ -50,6 +50,7 @@ public final class Loop implements View {
   private final Settle settle;
   private final Subscriptions subscriptions;
   private final Imports imports;
+  private final Later later = new Later();
   private final Align align;
   private final Spread spread;
   private final HandOver handOver;
@@ -106,8 +107,8 @@ public final class Loop implements View {
             probe, handOver, announce, park);
     align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park);
     replays = new Replays(limits, schedule, ids, match, lanes, loads, spread, commit);
-    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays);
-    imports = new Imports(ids, match, lanes, commit, align, subscriptions);
+    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays, later);
+    imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
     byHand = new RetryByHand(lanes, loads, wait, dispatch);
     resume(snapshot);
   }
@@ -151,8 +152,14 @@ public final class Loop implements View {
       case Input.Asked asked -> answer(asked.request(), asked.replyTo(), turn);
       case Input.AttemptEnded ended ->
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
-      case Input.Committed committed -> landed(committed.written(), turn);
-      case Input.CommitFailed failed -> commitFailed(failed.kind(), turn);
+      case Input.Committed committed -> {
+        landed(committed.written(), turn);
+        askAgain(turn);
+      }
+      case Input.CommitFailed failed -> {
+        commitFailed(failed.kind(), turn);
+        askAgain(turn);
+      }
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
       case Input.BacklogLoaded loaded -> {
         backlogLoaded(loaded.load(), loaded.backlog(), turn);
@@ -185,6 +192,12 @@ public final class Loop implements View {
     }
   }
 
+  private void askAgain(Turn turn) {
+    for (Input.Asked asked : later.take()) {
+      answer(asked.request(), asked.replyTo(), turn);
+    }
+  }
+
   private void answer(Request request, Consumer<Answer> replyTo, Turn turn) {
     if (stopping || commit.isFull()) {
       turn.reply(replyTo, new Refused(stopping ? Refused.Why.STOPPING : Refused.Why.STORE_FULL));
@@ -194,6 +207,7 @@ public final class Loop implements View {
       case Request.Submit submit -> accept.submit(submit, replyTo, turn);
       case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
       case Request.Import wanted -> imports.take(wanted, replyTo, turn);
+      case Request.ChangeVersion change -> imports.changeVersion(change, replyTo, turn);
       case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
@@ -309,8 +323,9 @@ public final class Loop implements View {
         turn.reply(entry.replyTo(), refused);
       }
       switch (entry.write()) {
-        case Write.Subscribe _ -> subscriptions.notSubscribed(lane(entry));
-        case Write.Import write -> imports.notWritten(write, turn);
+        case Write.Subscribe subscribe ->
+            subscriptions.notSubscribed(subscribe.subscription(), lane(entry));
+        case Write.Import write -> imports.notWritten(write);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Retry _, Write.Park _ ->
@@ -425,6 +440,14 @@ public final class Loop implements View {
     return match.subscriptionsOf(tenant).headMap(before, false).descendingMap().values().stream()
         .limit(limit)
         .toList();
+  }
+
+  @Override
+  public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
+    List<Subscription> all = match.ofObjects(tenant);
+    int from = (int) Math.min(skipped, all.size());
+    int to = Math.min(all.size() - from, limit) + from;
+    return new Numbered(all.size(), List.copyOf(all.subList(from, to)));
   }
 
   @Override

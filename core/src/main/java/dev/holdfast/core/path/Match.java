@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Match {
   private final SubscriptionIndex index = new SubscriptionIndex();
   private final Map<Long, Subscription> active = new HashMap<>();
+  private final ObjectSubscriptions ofObjects = new ObjectSubscriptions();
 
   /** Ended subscriptions that may have unfinished messages. */
   private final Map<Long, Subscription> ended = new HashMap<>();
@@ -38,6 +39,43 @@ final class Match {
     byTenant
         .computeIfAbsent(subscription.tenant(), _ -> new TreeMap<>())
         .put(subscription.id(), subscription);
+    ofObjects.add(subscription);
+  }
+
+  /** A subscription is being written that is not there yet. */
+  void coming(Subscription subscription) {
+    ofObjects.expect(subscription);
+  }
+
+  /** A subscription that was being written is not going to be there. */
+  void notComing(Subscription subscription) {
+    ofObjects.expectNoMore(subscription);
+  }
+
+  /** Whether there is a subscription with all that the owner of another says about that. */
+  sealed interface Alike {
+    record There(long subscription) implements Alike {}
+
+    /** It depends on something that is being written. */
+    record Unsettled() implements Alike {}
+
+    record None() implements Alike {}
+  }
+
+  Alike alike(Subscription subscription) {
+    boolean isUnsettled = false;
+    for (long id : ofObjects.like(subscription)) {
+      if (active.containsKey(id) && !leaving.contains(id) && !isChanging(id)) {
+        return new Alike.There(id);
+      }
+      isUnsettled = true;
+    }
+    return isUnsettled ? new Alike.Unsettled() : new Alike.None();
+  }
+
+  /** A tenant's subscriptions to one kind of event of one kind of object, the oldest first. */
+  List<Subscription> ofObjects(String tenant) {
+    return ofObjects.of(tenant);
   }
 
   /** A subscription as it is, or will be when what is being written of it is on disk. */
@@ -78,6 +116,7 @@ final class Match {
     }
     active.put(subscription.id(), subscription);
     subscriptionsOf(subscription.tenant()).put(subscription.id(), subscription);
+    ofObjects.replace(before, subscription);
     if (!leaving.contains(subscription.id())) {
       index.remove(before);
       index.add(subscription);
@@ -150,7 +189,10 @@ final class Match {
   void remove(Subscription subscription) {
     leave(subscription);
     leaving.remove(subscription.id());
-    active.remove(subscription.id());
+    Subscription before = active.remove(subscription.id());
+    if (before != null) {
+      ofObjects.remove(before);
+    }
     subscriptionsOf(subscription.tenant()).remove(subscription.id());
   }
 

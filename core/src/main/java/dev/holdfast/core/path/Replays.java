@@ -277,7 +277,8 @@ final class Replays {
             original.event(),
             subscription.id(),
             subscription.endpoint(),
-            original.eventSize());
+            original.eventSize(),
+            original.version());
     return schedule.replayed(pending, turn.now());
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay.Selection;
@@ -19,11 +20,20 @@ public sealed interface Request {
   record Submit(String tenant, List<NewEvent> events) implements Request {}
 
   /**
-   * Deliver what is wished for from now on. Answered by Subscribed, TooManyHistories or Refused.
+   * Deliver what is wished for from now on. Answered by Subscribed, AlreadyThere, TooManyHistories
+   * or Refused.
    *
    * @param since deliver also what was accepted since then and is still kept
+   * @param unlessThere whether to leave it at a subscription to the same kind of event of the same
+   *     kind of object, with the same in all that its owner says about it
    */
-  record Subscribe(String tenant, Wish wish, @Nullable Instant since) implements Request {
+  record Subscribe(String tenant, Wish wish, @Nullable Instant since, boolean unlessThere)
+      implements Request {
+
+    /** Wants a subscription whatever others there are. */
+    public Subscribe(String tenant, Wish wish, @Nullable Instant since) {
+      this(tenant, wish, since, false);
+    }
 
     /** Wants all events of some types, in the plain form. */
     public Subscribe(String tenant, String url, List<TypePattern> types, @Nullable String subject) {
@@ -57,6 +67,15 @@ public sealed interface Request {
    * @param keepsSecrets whether a subscription that is there already keeps its secrets
    */
   record Imported(Wish wish, boolean keepsSecrets) {}
+
+  /**
+   * Send these subscriptions, to one kind of event of one kind of object each, another version; all
+   * of them or none. Answered by Imported, Unfit or Refused.
+   *
+   * @param subscriptions all of the tenant's when absent
+   */
+  record ChangeVersion(String tenant, @Nullable List<Long> subscriptions, Version version)
+      implements Request {}
 
   /** Change a subscription. Answered by Updated, Unfit, NotFound or Refused. */
   record Update(String tenant, long subscription, Patch patch) implements Request {}

@@ -75,8 +75,10 @@ final class Spread {
               step.message(i),
               step.event(),
               step.eventSize(),
-              target.subscription(),
-              match.endpointOf(target.subscription(), target.endpoint()),
+              new FanOut.Target(
+                  target.subscription(),
+                  match.endpointOf(target.subscription(), target.endpoint()),
+                  target.version()),
               match.isPaused(target.subscription()),
               turn));
     }

@@ -26,6 +26,7 @@ final class Subscriptions {
   private final Align align;
   private final Dispatch dispatch;
   private final Replays replays;
+  private final Later later;
 
   Subscriptions(
       IdSource ids,
@@ -34,7 +35,8 @@ final class Subscriptions {
       Commit commit,
       Align align,
       Dispatch dispatch,
-      Replays replays) {
+      Replays replays,
+      Later later) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
@@ -42,6 +44,7 @@ final class Subscriptions {
     this.align = align;
     this.dispatch = dispatch;
     this.replays = replays;
+    this.later = later;
   }
 
   void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
@@ -50,18 +53,24 @@ final class Subscriptions {
       turn.reply(replyTo, new Answer.TooManyHistories(Limits.HISTORIES));
       return;
     }
+    Lane known = lanes.withUrl(request.tenant(), wish.url());
+    if (known != null && request.unlessThere()) {
+      Match.Alike alike = match.alike(subscription(0, known, wish, turn));
+      if (alike instanceof Match.Alike.There(long id)) {
+        turn.reply(replyTo, new Answer.AlreadyThere(id));
+        return;
+      }
+      if (alike instanceof Match.Alike.Unsettled) {
+        later.ask(request, replyTo);
+        return;
+      }
+    }
     Lane lane = lane(request.tenant(), wish.url(), turn);
     if (wish.rateLimit() != null) {
       limitRate(lane, wish.rateLimit());
     }
-    Subscription subscription =
-        new Subscription(
-            ids.next(turn.now()),
-            request.tenant(),
-            lane.endpoint.id(),
-            wish.interest(),
-            wish.form(),
-            turn.now());
+    Subscription subscription = subscription(ids.next(turn.now()), lane, wish, turn);
+    match.coming(subscription);
     Replay history =
         request.since() == null
             ? null
@@ -74,6 +83,11 @@ final class Subscriptions {
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint, history),
             lane,
             replyTo));
+  }
+
+  static Subscription subscription(long id, Lane lane, Wish wish, Turn turn) {
+    return new Subscription(
+        id, lane.endpoint.tenant(), lane.endpoint.id(), wish.interest(), wish.form(), turn.now());
   }
 
   /** The lane of a URL, which is made when there is none. */
@@ -113,7 +127,8 @@ final class Subscriptions {
   }
 
   /** A subscription could not be written. */
-  void notSubscribed(Lane lane) {
+  void notSubscribed(Subscription subscription, Lane lane) {
+    match.notComing(subscription);
     if (!lane.stored) {
       lanes.remove(lane);
     }
@@ -147,10 +162,14 @@ final class Subscriptions {
 
   /** Why a change does not go with what stays of a subscription. */
   private static @Nullable Answer objection(Subscription before, Patch patch, Turn turn) {
-    if (!patch.form().isPossible(before.form())) {
+    if (!patch.form().isBase64Possible(before.form())) {
       return new Answer.Unfit(
           "base64Encoding",
           "Only the format \"workfront\" can be in Base64. Change the format too.");
+    }
+    if (!patch.form().isVersionPossible(before.form())) {
+      return new Answer.Unfit(
+          "version", "Only the format \"workfront\" has versions. Change the format too.");
     }
     Form after = patch.form().applyTo(before.form(), turn.now());
     if (after.authorizesTwice()) {
@@ -196,6 +215,7 @@ final class Subscriptions {
         patch.interest().applyTo(before.interest()),
         patch.form().applyTo(before.form(), turn.now()),
         before.createdAt(),
+        turn.now(),
         paused,
         unsettled);
   }

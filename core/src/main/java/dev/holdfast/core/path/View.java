@@ -14,12 +14,25 @@ public interface View {
   /** Subscriptions with an id below {@code before}, newest first. */
   List<Subscription> subscriptions(String tenant, long before, int limit);
 
+  /**
+   * Some of a tenant's subscriptions to one kind of event of one kind of object ({@link
+   * dev.holdfast.core.model.ObjectEvent}), the oldest first, without so many before them.
+   */
+  Numbered objectSubscriptions(String tenant, long skipped, int limit);
+
   Optional<EndpointNow> endpoint(String tenant, long id);
 
   /** Endpoints with an id below {@code before}, newest first. */
   List<EndpointNow> endpoints(String tenant, long before, int limit);
 
   Gauges gauges();
+
+  /**
+   * Some subscriptions of many.
+   *
+   * @param total how many there are
+   */
+  record Numbered(int total, List<Subscription> items) {}
 
   /** An endpoint and what waits for it. */
   record EndpointNow(Endpoint endpoint, Unfinished unfinished) {}

@@ -2,6 +2,7 @@ package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
@@ -87,6 +88,7 @@ public interface History {
    * @param unfinished the message as it waits, while it is unfinished
    * @param event the event's id as people see it
    * @param replayOf the message that it was made of by a replay
+   * @param version as {@link Message#version}
    */
   record MessageSummary(
       long id,
@@ -99,6 +101,7 @@ public interface History {
       @Nullable DropReason reason,
       int attempts,
       @Nullable Message unfinished,
+      @Nullable Version version,
       @Nullable Long replayOf) {
 
     /** A message that no replay has made. */
@@ -112,7 +115,8 @@ public interface History {
         Status status,
         @Nullable DropReason reason,
         int attempts,
-        @Nullable Message unfinished) {
+        @Nullable Message unfinished,
+        @Nullable Version version) {
       this(
           id,
           event,
@@ -124,6 +128,7 @@ public interface History {
           reason,
           attempts,
           unfinished,
+          version,
           null);
     }
 
@@ -144,6 +149,7 @@ public interface History {
           reason,
           attempts,
           unfinished,
+          version,
           original == 0 ? null : Long.valueOf(original));
     }
   }

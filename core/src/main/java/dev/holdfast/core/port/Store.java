@@ -1,6 +1,7 @@
 package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -76,8 +77,15 @@ public interface Store extends AutoCloseable {
    * @param message 0 when there is none
    * @param eventSize the bytes that its event takes in memory
    * @param replayed whether it was replayed before
+   * @param version as {@link Message#version}
    */
-  record Original(long message, long event, long subscription, int eventSize, boolean replayed) {}
+  record Original(
+      long message,
+      long event,
+      long subscription,
+      int eventSize,
+      boolean replayed,
+      @Nullable Version version) {}
 
   /**
    * Events that were accepted before a subscription was there, for a replay that brings them to it:

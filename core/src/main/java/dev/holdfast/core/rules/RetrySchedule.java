@@ -101,7 +101,8 @@ public record RetrySchedule(Duration unit, int retries) {
             earlier(due, deadline),
             askedFor.orElse(message.notBefore()),
             startedAt,
-            message.size()));
+            message.size(),
+            message.version()));
   }
 
   /** Decides about a message whose slot, or for a parked one whose deadline, has come. */

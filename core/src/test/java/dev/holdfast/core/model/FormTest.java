@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -29,12 +31,12 @@ class FormTest {
           List.of(FIRST));
 
   private static Form.Change change(NewHeaders headers) {
-    return new Form.Change(null, null, null, headers, null);
+    return new Form.Change(null, null, null, null, headers, null);
   }
 
   private static Form rotated(Form before, String secret, Duration oldValidFor, Instant at) {
     NewSecret newSecret = new NewSecret(secret, oldValidFor);
-    return new Form.Change(null, null, null, null, newSecret).applyTo(before, at);
+    return Form.Change.to(newSecret).applyTo(before, at);
   }
 
   @Test
@@ -44,30 +46,34 @@ class FormTest {
 
   @Test
   void each_part_changes_by_itself() {
-    Form other = new Form.Change(null, null, new NewToken("other"), null, null).applyTo(FORM, NOW);
+    Form other =
+        new Form.Change(null, null, null, new NewToken("other"), null, null).applyTo(FORM, NOW);
     assertThat(other.authToken()).isEqualTo("other");
     assertThat(other.headers()).isEqualTo(FORM.headers());
-    Form none = new Form.Change(null, null, new NewToken(null), null, null).applyTo(FORM, NOW);
+    Form none =
+        new Form.Change(null, null, null, new NewToken(null), null, null).applyTo(FORM, NOW);
     assertThat(none.authToken()).isNull();
-    Form plain = new Form.Change(null, false, null, null, null).applyTo(FORM, NOW);
+    Form plain = new Form.Change(null, null, false, null, null, null).applyTo(FORM, NOW);
     assertThat(plain.base64()).isFalse();
     assertThat(plain.format()).isEqualTo(Format.WORKFRONT);
   }
 
   @Test
   void another_format_ends_base64() {
-    Form.Change change = new Form.Change(Format.HOLDFAST, null, null, null, null);
-    assertThat(change.isPossible(FORM)).isTrue();
+    Form.Change change = new Form.Change(Format.HOLDFAST, null, null, null, null, null);
+    assertThat(change.isBase64Possible(FORM)).isTrue();
     assertThat(change.applyTo(FORM, NOW).base64()).isFalse();
   }
 
   @Test
   void only_workfront_can_be_in_base64() {
-    Form.Change change = new Form.Change(Format.HOLDFAST, true, null, null, null);
-    assertThat(change.isPossible(FORM)).isFalse();
-    assertThat(new Form.Change(null, true, null, null, null).isPossible(Form.PLAIN)).isFalse();
-    assertThat(new Form.Change(null, true, null, null, null).isPossible(FORM)).isTrue();
-    assertThat(new Form.Change(null, false, null, null, null).isPossible(Form.PLAIN)).isTrue();
+    Form.Change change = new Form.Change(Format.HOLDFAST, null, true, null, null, null);
+    assertThat(change.isBase64Possible(FORM)).isFalse();
+    assertThat(new Form.Change(null, null, true, null, null, null).isBase64Possible(Form.PLAIN))
+        .isFalse();
+    assertThat(new Form.Change(null, null, true, null, null, null).isBase64Possible(FORM)).isTrue();
+    assertThat(new Form.Change(null, null, false, null, null, null).isBase64Possible(Form.PLAIN))
+        .isTrue();
     assertThatThrownBy(() -> new Form(Format.HOLDFAST, true, null, new TreeMap<>(), List.of()))
         .isInstanceOf(IllegalArgumentException.class);
   }
@@ -121,10 +127,54 @@ class FormTest {
             + new Form.Change(
                 null,
                 null,
+                null,
                 new NewToken("the-token"),
                 new NewHeaders(false, Map.of("X-Key", "header-value"), Set.of()),
                 new NewSecret("whsec_first", Duration.ZERO))
             + rotated(FORM, "whsec_second", Duration.ZERO, NOW);
     assertThat(printed).doesNotContain("the-token", "header-value", "whsec_first", "whsec_second");
+  }
+
+  @Test
+  void a_version_that_changes_is_remembered_with_its_time() {
+    Form v1 = Form.Change.to(Version.V1).applyTo(FORM, NOW);
+    assertThat(v1.edition()).isEqualTo(new Edition(Version.V1, NOW));
+    assertThat(Form.Change.to(Version.V1).applyTo(v1, NOW.plusSeconds(1))).isEqualTo(v1);
+    assertThat(Form.Change.NOTHING.applyTo(v1, NOW.plusSeconds(1))).isEqualTo(v1);
+    Duration five = Duration.ofMinutes(5);
+    assertThat(FORM.isBothAt(NOW, five)).isFalse();
+    assertThat(v1.isBothAt(NOW, five)).isTrue();
+    assertThat(v1.isBothAt(NOW.plus(five).minusNanos(1), five)).isTrue();
+    assertThat(v1.isBothAt(NOW.plus(five), five)).isFalse();
+    assertThat(v1.isBothAt(NOW, Duration.ZERO)).isFalse();
+  }
+
+  @Test
+  void only_the_format_workfront_has_versions() {
+    Form.Change toV1 = Form.Change.to(Version.V1);
+    assertThat(toV1.isVersionPossible(FORM)).isTrue();
+    assertThat(toV1.isVersionPossible(Form.PLAIN)).isFalse();
+    assertThat(Form.Change.to(Version.V2).isVersionPossible(Form.PLAIN)).isFalse();
+    assertThat(Form.Change.NOTHING.isVersionPossible(Form.PLAIN)).isTrue();
+    Form.Change both = new Form.Change(Format.WORKFRONT, Version.V1, null, null, null, null);
+    assertThat(both.isVersionPossible(Form.PLAIN)).isTrue();
+    assertThat(both.applyTo(Form.PLAIN, NOW).edition()).isEqualTo(new Edition(Version.V1, null));
+    Form.Change away = new Form.Change(Format.CLOUDEVENTS, null, null, null, null, null);
+    assertThat(away.isVersionPossible(FORM)).isTrue();
+    assertThat(
+            new Form.Change(Format.CLOUDEVENTS, Version.V2, null, null, null, null)
+                .isVersionPossible(FORM))
+        .isFalse();
+    assertThat(away.applyTo(toV1.applyTo(FORM, NOW), NOW).edition()).isEqualTo(Edition.NEWEST);
+    assertThatThrownBy(
+            () ->
+                new Form(
+                    Format.HOLDFAST,
+                    new Edition(Version.V1, null),
+                    false,
+                    null,
+                    new TreeMap<>(),
+                    List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 }

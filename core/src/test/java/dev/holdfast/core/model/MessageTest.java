@@ -18,7 +18,8 @@ class MessageTest {
     Message message = Message.pending(Id.floor(NOW), 2, 3, 4, 500);
     assertThat(message)
         .isEqualTo(
-            new Message(Id.floor(NOW), 2, 3, 4, Status.PENDING, 0, 0, null, null, null, null, 500));
+            new Message(
+                Id.floor(NOW), 2, 3, 4, Status.PENDING, 0, 0, null, null, null, null, 500, null));
   }
 
   @Test
@@ -50,6 +51,6 @@ class MessageTest {
   }
 
   private static Message message(Status status, @Nullable Instant base, @Nullable Instant due) {
-    return new Message(1, 2, 3, 4, status, 1, 1, base, due, null, NOW, 500);
+    return new Message(1, 2, 3, 4, status, 1, 1, base, due, null, NOW, 500, null);
   }
 }

@@ -7,6 +7,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
@@ -58,6 +59,7 @@ class HiddenTest {
     Form.Change change =
         new Form.Change(
             Format.WORKFRONT,
+            Version.V1,
             true,
             new Form.NewToken(TOKEN),
             new Form.NewHeaders(true, Map.of("x-shop", HEADER), Set.of()),

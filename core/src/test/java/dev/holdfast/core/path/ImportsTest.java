@@ -249,4 +249,18 @@ class ImportsTest {
     assertThat(((Answer.Imported) answer).items()).hasSize(5_000);
     assertThat(stored()).hasSize(5_000);
   }
+
+  @Test
+  void imports_that_wait_are_all_answered_also_when_one_of_them_has_nothing_to_change() {
+    crank.holdCommits = true;
+    Request.Import same = new Request.Import("default", List.of(wanted(ONE, "a")), false);
+    Request.Import other = new Request.Import("default", List.of(wanted(TWO, "a")), false);
+    List<List<Answer>> answers = new ArrayList<>();
+    for (Request.Import request : List.of(same, same, same, other)) {
+      answers.add(crank.askLater(request));
+    }
+    crank.commit();
+    assertThat(answers).allMatch(answer -> answer.size() == 1);
+    assertThat(stored()).hasSize(2);
+  }
 }

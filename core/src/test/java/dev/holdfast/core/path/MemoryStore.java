@@ -341,7 +341,8 @@ final class MemoryStore implements Store {
                 message.event(),
                 message.subscription(),
                 message.size(),
-                remade.containsKey(id)));
+                remade.containsKey(id),
+                message.version()));
       }
     }
     return new Originals(found, through, true);
@@ -369,7 +370,7 @@ final class MemoryStore implements Store {
                   message ->
                       message.event() == event.id() && message.subscription() == subscription);
       if (!isThere && event.tenant().equals(replay.tenant()) && interest.wants(event)) {
-        found.add(new Original(0, event.id(), subscription, event.size(), false));
+        found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }
     return new Originals(found, through, true);

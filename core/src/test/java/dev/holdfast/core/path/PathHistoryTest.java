@@ -56,7 +56,8 @@ class PathHistoryTest {
         random.nextInt(1, 8),
         random.nextInt(1, 4),
         1_000,
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        Limits.BOTH_VERSIONS);
   }
 
   private static void live(SplittableRandom random) {

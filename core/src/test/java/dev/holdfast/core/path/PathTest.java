@@ -48,7 +48,8 @@ class PathTest {
         4,
         1_000,
         10_000,
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        Limits.BOTH_VERSIONS);
   }
 
   @Test

@@ -21,7 +21,7 @@ class SpreadTest {
   private final Crank crank = new Crank(limits(10, 1_000), Recovery.DRAIN);
   private final List<Subscription> subscriptions = new ArrayList<>();
 
-  private static Limits limits(int matchesAtOnce, int spreading) {
+  static Limits limits(int matchesAtOnce, int spreading) {
     Limits usual = Limits.forHeap(512L << 20, 32);
     return new Limits(
         usual.inFlight(),
@@ -42,7 +42,8 @@ class SpreadTest {
         usual.sweep(),
         matchesAtOnce,
         spreading,
-        usual.retryStoreAfter());
+        usual.retryStoreAfter(),
+        Limits.BOTH_VERSIONS);
   }
 
   private void subscribeMany(Crank to) {

@@ -147,6 +147,36 @@ class SubscriptionChangesTest {
   }
 
   @Test
+  void a_change_that_is_refused_does_not_come_with_the_next_when_a_batch_was_split_before() {
+    Subscription subscription = crank.subscribe(OLD, "order");
+    crank.holdCommits = true;
+    crank.askLater(newOne("first"));
+    List<Answer> pause = updateLater(subscription, Patch.toPaused(true));
+    crank.askLater(newOne("second"));
+    List<Answer> types =
+        updateLater(subscription, Patch.toTypes(List.of(new TypePattern("invoice"))));
+    crank.askLater(newOne("third"));
+    crank.commitOne();
+    crank.failNextCommit = StoreException.Kind.REFUSED;
+    crank.commitOne();
+    crank.failNextCommit = StoreException.Kind.FULL;
+    crank.commitOne();
+    crank.pass(Duration.ofSeconds(5));
+    crank.commit();
+    assertThat(pause).hasOnlyElementsOfType(Answer.Refused.class).hasSize(1);
+    assertThat(types).hasOnlyElementsOfType(Answer.Refused.class).hasSize(1);
+    assertThat(now(subscription)).isEqualTo(subscription);
+  }
+
+  private List<Answer> updateLater(Subscription subscription, Patch patch) {
+    return crank.askLater(new Request.Update("default", subscription.id(), patch));
+  }
+
+  private static Request.Subscribe newOne(String type) {
+    return new Request.Subscribe("default", NEW, List.of(new TypePattern(type)), null);
+  }
+
+  @Test
   void messages_of_a_paused_subscription_are_held_back_and_sent_when_it_is_resumed() {
     Subscription subscription = crank.subscribe(OLD, "order");
     crank.subscribe(OLD, "invoice");
@@ -238,7 +268,7 @@ class SubscriptionChangesTest {
 
   private static Patch form(
       @Nullable NewToken token, @Nullable NewHeaders headers, @Nullable NewSecret secret) {
-    return Patch.of(new Form.Change(null, null, token, headers, secret));
+    return Patch.of(new Form.Change(null, null, null, token, headers, secret));
   }
 
   private static NewHeaders set(String... names) {

@@ -56,7 +56,8 @@ final class Given {
         due,
         null,
         SCHEDULE.slot(BASE, slot - 1),
-        500);
+        500,
+        null);
   }
 
   /** A message that was parked when its slot came; slot 0 is its first attempt. */
@@ -77,7 +78,8 @@ final class Given {
         DEADLINE,
         null,
         slot == 0 ? null : SCHEDULE.slot(BASE, slot - 1),
-        500);
+        500,
+        null);
   }
 
   static Message leftAloneUntil(Instant notBefore, Message message) {
@@ -93,7 +95,8 @@ final class Given {
         message.due(),
         notBefore,
         message.lastAttemptAt(),
-        message.size());
+        message.size(),
+        null);
   }
 
   static Message triedAt(@Nullable Instant lastAttemptAt, Message message) {
@@ -109,6 +112,7 @@ final class Given {
         message.due(),
         message.notBefore(),
         lastAttemptAt,
-        message.size());
+        message.size(),
+        null);
   }
 }

@@ -3,8 +3,9 @@ package dev.holdfast.engine.format;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Delivery;
 
 /**
  * The body of a request, in one piece or in several that follow one another. The arrays are not
@@ -15,13 +16,18 @@ public record Body(byte[]... parts) {
   /** Up to here a body is copied into one array; a larger one refers to the event's own arrays. */
   static final int COPIED_BYTES = 16 * 1024;
 
-  /** An event as a subscription wants it to be told. */
-  public static Body of(Event event, Subscription subscription) {
-    Form form = subscription.form();
-    return switch (form.format()) {
+  /** An event as a subscription wants it to be told, in the version that its message has. */
+  public static Body of(Delivery delivery) {
+    Event event = delivery.event();
+    Subscription subscription = delivery.subscription();
+    return switch (subscription.form().format()) {
       case HOLDFAST -> HoldfastFormat.body(event);
       case CLOUDEVENTS -> CloudEventsFormat.body(event);
-      case WORKFRONT -> WorkfrontFormat.body(event, subscription.id(), form.base64());
+      case WORKFRONT -> {
+        Version own = delivery.message().version();
+        Version version = own == null ? subscription.form().version() : own;
+        yield WorkfrontFormat.body(event, subscription, version);
+      }
     };
   }
 

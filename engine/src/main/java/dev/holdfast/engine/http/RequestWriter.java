@@ -40,7 +40,7 @@ final class RequestWriter {
       Letterhead letterhead,
       Delivery delivery,
       @Nullable String traceparent) {
-    Body body = Body.of(delivery.event(), delivery.subscription());
+    Body body = Body.of(delivery);
     head(target, letterhead, delivery, traceparent, body);
     ByteBufAllocator allocator = to.alloc();
     if (body.parts().length == 1) {

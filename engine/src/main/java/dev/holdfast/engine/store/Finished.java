@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import java.sql.ResultSet;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * What is kept of a finished message beside its last attempt.
  *
  * @param reason why it was dropped; absent when it was delivered
+ * @param version as {@link Message#version}
  */
 record Finished(
     long id,
@@ -19,11 +21,12 @@ record Finished(
     long endpoint,
     @Nullable DropReason reason,
     Instant at,
-    int attempts) {
+    int attempts,
+    @Nullable Version version) {
 
   /** The columns that {@link #from} reads, in its order. */
   static final String COLUMNS =
-      "id, event, subscription, endpoint, reason, finished_at, attempts, sum";
+      "id, event, subscription, endpoint, reason, finished_at, attempts, sum, version";
 
   static Finished of(Message message, @Nullable DropReason reason, Instant at, int attempts) {
     return new Finished(
@@ -33,19 +36,24 @@ record Finished(
         message.endpoint(),
         reason,
         at,
-        attempts);
+        attempts,
+        message.version());
   }
 
   long sum() {
-    return RowSum.of("messages")
-        .add(id)
-        .add(event)
-        .add(subscription)
-        .add(endpoint)
-        .add(reason == null ? null : reason.name())
-        .add(at)
-        .add(attempts)
-        .value();
+    RowSum sum =
+        RowSum.of("messages")
+            .add(id)
+            .add(event)
+            .add(subscription)
+            .add(endpoint)
+            .add(reason == null ? null : reason.name())
+            .add(at)
+            .add(attempts);
+    if (version != null) {
+      sum.add("version").add(Rows.code(version));
+    }
+    return sum.value();
   }
 
   static Finished from(ResultSet row) throws SQLException {
@@ -62,6 +70,7 @@ record Finished(
         row.getLong(4),
         reason == null ? null : DropReason.valueOf(reason),
         Rows.instant(row.getLong(6)),
-        row.getInt(7));
+        row.getInt(7),
+        Rows.version(row, 9));
   }
 }

@@ -44,17 +44,17 @@ final class HistoryReads implements History {
           + " FROM %s m LEFT JOIN events e"
           + " ON e.id = m.event WHERE ";
 
-  private static final int UNFINISHED_EVENT_COLUMN = 14;
+  private static final int UNFINISHED_EVENT_COLUMN = 15;
 
   private static final String UNFINISHED =
       "SELECT " + prefixed("m", Rows.MESSAGE_COLUMNS) + OF_EVENT.formatted("open");
 
-  private static final int FINISHED_EVENT_COLUMN = 9;
+  private static final int FINISHED_EVENT_COLUMN = 10;
 
   private static final String FINISHED =
       "SELECT " + prefixed("m", Finished.COLUMNS) + OF_EVENT.formatted("messages");
 
-  private static final int INDEXED_ID_COLUMN = 18;
+  private static final int INDEXED_ID_COLUMN = 19;
 
   /** The next number of attempts that unfinished messages of an endpoint have. */
   private static final String NEXT_GROUP =
@@ -631,7 +631,8 @@ final class HistoryReads implements History {
             shown(message.status()),
             null,
             message.attempts(),
-            message),
+            message,
+            message.version()),
         event);
   }
 
@@ -657,7 +658,8 @@ final class HistoryReads implements History {
             message.reason() == null ? Status.DELIVERED : Status.DROPPED,
             message.reason(),
             message.attempts(),
-            null),
+            null,
+            message.version()),
         event);
   }
 

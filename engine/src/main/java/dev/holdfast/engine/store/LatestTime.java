@@ -27,17 +27,28 @@ final class LatestTime {
       case Write.Deliver deliver -> deliver.at();
       case Write.Retry retry -> end(retry.attempt());
       case Write.Park park -> park.message().base();
-      case Write.Move _, Write.Spread _, Write.Update _ -> null;
+      case Write.Move _, Write.Spread _ -> null;
       case Write.Progress progress ->
           progress.made().isEmpty() ? null : progress.made().getLast().message().base();
       case Write.Drop drop -> drop.at();
       case Write.Subscribe subscribe -> subscribe.subscription().createdAt();
-      case Write.Import all ->
-          all.created().isEmpty() ? null : all.created().getLast().subscription().createdAt();
+      case Write.Update update -> update.subscription().changedAt();
+      case Write.Import all -> of(all);
       case Write.Unsubscribe unsubscribe -> unsubscribe.at();
       case Write.Forget _, Write.Configure _ -> null;
       case Write.ChangeState change -> change.endpoint().health().since();
     };
+  }
+
+  private static Instant of(Write.Import all) {
+    Instant latest = Instant.EPOCH;
+    for (Write.Subscribe created : all.created()) {
+      latest = later(latest, created.subscription().createdAt());
+    }
+    for (Write.Update changed : all.changed()) {
+      latest = later(latest, changed.subscription().changedAt());
+    }
+    return latest;
   }
 
   private static Instant end(Attempt attempt) {

@@ -33,7 +33,8 @@ final class Migrations {
           "sqlite-0002.sql",
           "sqlite-0003.sql",
           COUNTS_TENANTS,
-          "sqlite-0005.sql");
+          "sqlite-0005.sql",
+          "sqlite-0006.sql");
 
   private Migrations() {}
 

@@ -85,7 +85,7 @@ final class PastReads {
       boolean mayHaveCome = after > subscription;
       looked += mayHaveCome ? head.event().messages() : 0;
       if (!mayHaveCome || !hasMessage(connection, head.event(), subscription)) {
-        found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false));
+        found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false, null));
       }
     }
     boolean isEnd = heads.size() < limits.historyRows();

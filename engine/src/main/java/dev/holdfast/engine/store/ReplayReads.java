@@ -182,7 +182,8 @@ final class ReplayReads {
               message.event(),
               message.subscription(),
               Event.sizeOf(size),
-              row.next()));
+              row.next(),
+              message.version()));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.Message;
@@ -26,7 +27,7 @@ final class Rows {
   /** The columns that {@link #message} reads, in its order. */
   static final String MESSAGE_COLUMNS =
       "id, event, subscription, endpoint, status, attempts, slot, base, due, not_before,"
-          + " last_attempt_at, size, sum";
+          + " last_attempt_at, size, sum, version";
 
   /** The columns that {@link #event} reads, in its order. */
   static final String EVENT_COLUMNS =
@@ -110,21 +111,54 @@ final class Rows {
     };
   }
 
+  static int code(Version version) {
+    return switch (version) {
+      case V1 -> 1;
+      case V2 -> 2;
+    };
+  }
+
+  static Version version(int code) {
+    return switch (code) {
+      case 1 -> Version.V1;
+      case 2 -> Version.V2;
+      default -> throw new IllegalArgumentException("unknown version of a message: " + code);
+    };
+  }
+
+  static void setVersion(PreparedStatement statement, int index, @Nullable Version version)
+      throws SQLException {
+    if (version == null) {
+      statement.setNull(index, Types.INTEGER);
+    } else {
+      statement.setInt(index, code(version));
+    }
+  }
+
+  static @Nullable Version version(ResultSet row, int column) throws SQLException {
+    int code = row.getInt(column);
+    return code == 0 && row.wasNull() ? null : version(code);
+  }
+
   static long sum(Message message) {
-    return RowSum.of("open")
-        .add(message.id())
-        .add(message.event())
-        .add(message.subscription())
-        .add(message.endpoint())
-        .add(code(message.status()))
-        .add(message.attempts())
-        .add(message.slot())
-        .add(message.base())
-        .add(message.due())
-        .add(message.notBefore())
-        .add(message.lastAttemptAt())
-        .add(message.size())
-        .value();
+    RowSum sum =
+        RowSum.of("open")
+            .add(message.id())
+            .add(message.event())
+            .add(message.subscription())
+            .add(message.endpoint())
+            .add(code(message.status()))
+            .add(message.attempts())
+            .add(message.slot())
+            .add(message.base())
+            .add(message.due())
+            .add(message.notBefore())
+            .add(message.lastAttemptAt())
+            .add(message.size());
+    if (message.version() != null) {
+      sum.add("version").add(code(message.version()));
+    }
+    return sum.value();
   }
 
   static Message message(ResultSet row) throws SQLException {
@@ -145,7 +179,8 @@ final class Rows {
         time(row, 9),
         time(row, 10),
         time(row, 11),
-        row.getInt(12));
+        row.getInt(12),
+        version(row, 14));
   }
 
   /**

@@ -3,7 +3,9 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.filter.Filters.Connector;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
@@ -44,6 +46,9 @@ final class SubscriptionRow {
           "auth_token",
           "headers",
           "secrets",
+          "changed_at",
+          "version",
+          "version_changed_at",
           "sum");
 
   /** The columns that {@link #read} reads, in its order. */
@@ -104,7 +109,15 @@ final class SubscriptionRow {
     }
     row.setString(first + 10, headers(form.headers()));
     row.setString(first + 11, secrets(form.secrets()));
-    row.setLong(first + 12, sum(subscription, null));
+    Rows.setTime(row, first + 12, isChanged(subscription) ? subscription.changedAt() : null);
+    row.setString(first + 13, form.version().name());
+    Rows.setTime(row, first + 14, form.edition().changedAt());
+    row.setLong(first + 15, sum(subscription, null));
+  }
+
+  /** Whether it was changed, as far as times are kept. */
+  private static boolean isChanged(Subscription subscription) {
+    return Rows.micros(subscription.changedAt()) != Rows.micros(subscription.createdAt());
   }
 
   /**
@@ -140,6 +153,12 @@ final class SubscriptionRow {
           .add(form.authToken())
           .add(headers(form.headers()))
           .add(secrets(form.secrets()));
+      if (!form.edition().equals(Edition.NEWEST)) {
+        sum.add("version").add(form.version().name()).add(form.edition().changedAt());
+      }
+    }
+    if (isChanged(subscription)) {
+      sum.add("changed_at").add(subscription.changedAt());
     }
     return sum.value();
   }
@@ -149,13 +168,15 @@ final class SubscriptionRow {
     return Damaged.orIntact(
         "subscriptions",
         row.getLong(1),
-        row.getLong(FIRST_CHANGING + 12),
+        row.getLong(FIRST_CHANGING + 15),
         () -> readSubscription(row),
         subscription -> sum(subscription, endedAt));
   }
 
   private static Subscription readSubscription(ResultSet row) throws SQLException {
     int first = FIRST_CHANGING;
+    Instant createdAt = Rows.instant(row.getLong(3));
+    Instant changedAt = Rows.time(row, first + 12);
     return new Subscription(
         row.getLong(1),
         row.getString(2),
@@ -166,11 +187,13 @@ final class SubscriptionRow {
             Filters.parse(Connector.valueOf(row.getString(first + 5)), row.getString(first + 6))),
         new Form(
             Format.valueOf(row.getString(first + 7)),
+            new Edition(Version.valueOf(row.getString(first + 13)), Rows.time(row, first + 14)),
             row.getInt(first + 8) != 0,
             row.getString(first + 9),
             readHeaders(row.getString(first + 10)),
             readSecrets(row.getString(first + 11))),
-        Rows.instant(row.getLong(3)),
+        createdAt,
+        changedAt == null ? createdAt : changedAt,
         row.getInt(first + 3) != 0,
         readEndpoints(row.getString(first + 4)));
   }

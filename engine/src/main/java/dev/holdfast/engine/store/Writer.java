@@ -7,6 +7,7 @@ import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Batch;
@@ -51,13 +52,19 @@ final class Writer implements AutoCloseable {
   private final PreparedStatement forget;
   private final PreparedStatement goOn;
   private final Gathered events;
+
+  /** Most messages: pending, in no version of their own. */
   private final Gathered pending;
-  private final Gathered parked;
+
+  private final Gathered otherOpen;
   private final Gathered changed;
   private final Gathered attempts;
   private final Gathered finished;
+
+  /** Most messages: delivered, in no version of their own. */
   private final Gathered delivered;
-  private final Gathered dropped;
+
+  private final Gathered otherFinished;
   private final Gathered lateOfTenant;
   private final Gathered lateOfEndpoint;
   private final Gathered lateOfSubscription;
@@ -115,11 +122,11 @@ final class Writer implements AutoCloseable {
         gathered(
             "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, size, sum)"
                 + " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)");
-    parked =
+    otherOpen =
         gathered(
             "INSERT INTO open (id, event, subscription, endpoint, status, attempts, slot, base,"
-                + " due, not_before, last_attempt_at, size, sum)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + " due, not_before, last_attempt_at, size, sum, version)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     changed =
         new Gathered(
             connection.prepareStatement(
@@ -140,12 +147,13 @@ final class Writer implements AutoCloseable {
             "INSERT INTO messages (id, event, subscription, endpoint, finished_at, attempts,"
                 + " attempt_at, duration_millis, scheduled, http_status, response, sum, attempt_sum)"
                 + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    dropped =
+    otherFinished =
         gathered(
             "INSERT INTO messages (id, event, subscription, endpoint, reason, finished_at,"
                 + " attempts, "
                 + Rows.ATTEMPT_COLUMNS
-                + ", sum, attempt_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                + ", sum, attempt_sum, version)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     lateOfTenant =
         new Gathered(
             connection.prepareStatement(
@@ -172,7 +180,8 @@ final class Writer implements AutoCloseable {
         new Gathered(
             connection.prepareStatement(SubscriptionRow.UPDATE),
             "a subscription to be changed is not there");
-    fanOuts = gathered("INSERT INTO fan_outs (" + FanOutRow.COLUMNS + ") VALUES (?, ?, ?, ?, ?)");
+    fanOuts =
+        gathered("INSERT INTO fan_outs (" + FanOutRow.COLUMNS + ") VALUES (?, ?, ?, ?, ?, ?)");
     spread =
         new Gathered(
             connection.prepareStatement("DELETE FROM fan_outs WHERE event = ? AND first = ?"),
@@ -206,12 +215,12 @@ final class Writer implements AutoCloseable {
             replays,
             replayed,
             pending,
-            parked,
+            otherOpen,
             changed,
             attempts,
             finished,
             delivered,
-            dropped,
+            otherFinished,
             lateOfTenant,
             lateOfEndpoint,
             lateOfSubscription,
@@ -592,14 +601,14 @@ final class Writer implements AutoCloseable {
   }
 
   private void insert(Message message) throws SQLException {
-    boolean isPending = message.status() == Status.PENDING;
-    Gathered rows = isPending ? pending : parked;
+    boolean isPlain = message.status() == Status.PENDING && message.version() == null;
+    Gathered rows = isPlain ? pending : otherOpen;
     PreparedStatement row = rows.row();
     row.setLong(1, message.id());
     row.setLong(2, message.event());
     row.setLong(3, message.subscription());
     row.setLong(4, message.endpoint());
-    if (isPending) {
+    if (isPlain) {
       row.setInt(5, message.attempts());
       row.setInt(6, message.slot());
       row.setInt(7, message.size());
@@ -614,6 +623,7 @@ final class Writer implements AutoCloseable {
       Rows.setTime(row, 11, message.lastAttemptAt());
       row.setInt(12, message.size());
       row.setLong(13, Rows.sum(message));
+      Rows.setVersion(row, 14, message.version());
     }
     rows.add();
   }
@@ -641,6 +651,10 @@ final class Writer implements AutoCloseable {
           "message " + message.id() + " is delivered without a success");
     }
     finish(message, 0);
+    if (message.version() != null) {
+      insertFinished(message, null, attempt, deliver.at());
+      return;
+    }
     PreparedStatement row = delivered.row();
     row.setLong(1, message.id());
     row.setLong(2, message.event());
@@ -659,16 +673,20 @@ final class Writer implements AutoCloseable {
   }
 
   private void drop(Write.Drop drop) throws SQLException {
-    Message message = drop.message();
-    finish(message, 1);
-    PreparedStatement row = dropped.row();
+    finish(drop.message(), 1);
+    insertFinished(drop.message(), drop.reason(), drop.attempt(), drop.at());
+  }
+
+  private void insertFinished(
+      Message message, @Nullable DropReason reason, @Nullable Attempt attempt, Instant at)
+      throws SQLException {
+    PreparedStatement row = otherFinished.row();
     row.setLong(1, message.id());
     row.setLong(2, message.event());
     row.setLong(3, message.subscription());
     row.setLong(4, message.endpoint());
-    row.setString(5, drop.reason().name());
-    row.setLong(6, Rows.micros(drop.at()));
-    Attempt attempt = drop.attempt();
+    row.setString(5, reason == null ? null : reason.name());
+    row.setLong(6, Rows.micros(at));
     int attemptsMade = attempt == null ? message.attempts() : attempt.number();
     row.setInt(7, attemptsMade);
     if (attempt == null) {
@@ -680,8 +698,9 @@ final class Writer implements AutoCloseable {
       Rows.setAttempt(row, 8, attempt);
       row.setLong(16, Rows.sum(attempt));
     }
-    row.setLong(15, Finished.of(message, drop.reason(), drop.at(), attemptsMade).sum());
-    dropped.add();
+    row.setLong(15, Finished.of(message, reason, at, attemptsMade).sum());
+    Rows.setVersion(row, 17, message.version());
+    otherFinished.add();
   }
 
   private void finish(Message message, int isDropped) throws SQLException {

@@ -3,11 +3,24 @@ package dev.holdfast.engine.format;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.Seeds;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,6 +68,54 @@ class WorkfrontFormatTest {
         .endsWith(",\"newState\":\"eyJhIjogMX0=\",\"oldState\":\"eyB9\"}");
     assertThat(text(Events.event("PROJ.CREATE", null, null, "{\"a\": 1}", null), true))
         .endsWith(",\"newState\":\"eyJhIjogMX0=\",\"oldState\":\"e30=\"}");
+  }
+
+  @Test
+  void in_version_1_an_array_with_one_simple_value_is_that_value() {
+    Event event =
+        Events.event(
+            "TASK.UPDATE",
+            null,
+            null,
+            "{\"a\": [ 1.10 ],\"parameterValues\":{\"b\":[\"c\"]},\"d\":{\"e\":[1]}}",
+            "{\"a\": [1,2]}");
+    assertThat(text(event, false, Version.V1, null))
+        .endsWith(
+            ",\"eventVersion\":\"v1\",\"subscriptionVersion\":\"v1\","
+                + "\"newState\":{\"a\": 1.10,\"parameterValues\":{\"b\":\"c\"},\"d\":{\"e\":[1]}},"
+                + "\"oldState\":{\"a\": [1,2]}}");
+    assertThat(text(event, false, Version.V2, null))
+        .endsWith(
+            ",\"eventVersion\":\"v2\",\"subscriptionVersion\":\"v2\","
+                + "\"newState\":{\"a\": [ 1.10 ],\"parameterValues\":{\"b\":[\"c\"]},\"d\":{\"e\":[1]}},"
+                + "\"oldState\":{\"a\": [1,2]}}");
+  }
+
+  @Test
+  void a_message_with_a_version_of_its_own_is_in_that_whatever_its_subscription_has() {
+    Event event = Events.event("TASK.UPDATE", null, null, "{\"a\":[1]}", "{\"a\":[2]}");
+    assertThat(text(event, false, Version.V2, Version.V1))
+        .endsWith(
+            ",\"eventVersion\":\"v1\",\"subscriptionVersion\":\"v2\","
+                + "\"newState\":{\"a\":1},\"oldState\":{\"a\":2}}");
+    assertThat(text(event, false, Version.V1, Version.V2))
+        .endsWith(
+            ",\"eventVersion\":\"v2\",\"subscriptionVersion\":\"v1\","
+                + "\"newState\":{\"a\":[1]},\"oldState\":{\"a\":[2]}}");
+    assertThat(text(event, false, Version.V1, Version.V1))
+        .isEqualTo(text(event, false, Version.V1, null));
+  }
+
+  @Test
+  void in_base64_the_text_is_that_of_the_version() {
+    Event event = Events.event("TASK.UPDATE", null, null, "{\"a\":[1]}", "{\"a\":[2]}");
+    assertThat(text(event, true, Version.V1, null))
+        .endsWith(
+            ",\"newState\":\""
+                + encoded("{\"a\":1}".getBytes(UTF_8))
+                + "\",\"oldState\":\""
+                + encoded("{\"a\":2}".getBytes(UTF_8))
+                + "\"}");
   }
 
   @ParameterizedTest
@@ -140,6 +201,25 @@ class WorkfrontFormatTest {
   }
 
   private static String text(Event event, boolean base64) {
-    return Events.text(WorkfrontFormat.body(event, SUBSCRIPTION, base64));
+    return text(event, base64, Version.V2, null);
+  }
+
+  private static String text(
+      Event event, boolean base64, Version version, @Nullable Version messageVersion) {
+    Form form =
+        new Form(
+            Format.WORKFRONT, new Edition(version, null), base64, null, new TreeMap<>(), List.of());
+    Subscription subscription =
+        new Subscription(
+            SUBSCRIPTION,
+            event.tenant(),
+            1,
+            new Interest(List.of(new TypePattern("*")), null, Filters.NONE),
+            form,
+            Events.ACCEPTED_AT);
+    Message message = Message.pending(1, event.id(), SUBSCRIPTION, 1, event.size(), messageVersion);
+    return Events.text(
+        Body.of(
+            new Delivery(message, event, subscription, "http://a.example/", Events.ACCEPTED_AT)));
   }
 }

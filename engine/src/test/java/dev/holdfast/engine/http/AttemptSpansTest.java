@@ -195,7 +195,8 @@ final class AttemptSpansTest {
             Senders.STARTED_AT,
             null,
             null,
-            message.size());
+            message.size(),
+            null);
     Form form =
         new Form(
             Form.Format.HOLDFAST,

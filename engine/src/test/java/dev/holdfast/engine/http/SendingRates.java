@@ -1,8 +1,12 @@
 package dev.holdfast.engine.http;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
 import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Secret;
@@ -56,6 +60,7 @@ final class SendingRates {
       rates.measure("holdfast, 2 secrets", rates.signed(Format.HOLDFAST, false, 2), size, false);
       rates.measure("cloudevents", form(Format.CLOUDEVENTS, false, List.of()), size, false);
       rates.measure("workfront", form(Format.WORKFRONT, false, List.of()), size, false);
+      rates.measure("workfront, v1", inVersion1(), size, false);
       rates.measure("workfront, base64", form(Format.WORKFRONT, true, List.of()), size, false);
       rates.measure("holdfast, previous", form(Format.HOLDFAST, false, List.of()), size, true);
       rates.measure(
@@ -93,12 +98,7 @@ final class SendingRates {
   }
 
   private Delivery delivery(Form form, int size, boolean withPrevious) {
-    byte[] data = new byte[size];
-    for (int i = 0; i < size; i++) {
-      data[i] = (byte) ('a' + random.nextInt(26));
-    }
-    data[0] = '"';
-    data[size - 1] = '"';
+    byte[] data = state(size);
     Event event =
         new Event(
             Id.floor(NOW),
@@ -118,6 +118,20 @@ final class SendingRates {
         NOW);
   }
 
+  /** An object of texts, half of them alone in an array. */
+  private byte[] state(int size) {
+    StringBuilder state = new StringBuilder("{\"last\":\"\"");
+    for (int i = 0; state.length() < size - 60; i++) {
+      state.append(",\"field").append(i % 10).append("\":").append(i % 2 == 0 ? "[\"" : "\"");
+      for (int letters = random.nextInt(30); letters > 0; letters--) {
+        state.append((char) ('a' + random.nextInt(26)));
+      }
+      state.append(i % 2 == 0 ? "\"]" : "\"");
+    }
+    state.append('}');
+    return state.append(" ".repeat(size - state.length())).toString().getBytes(US_ASCII);
+  }
+
   private Form signed(Format format, boolean base64, int secrets) {
     List<Secret> made = new ArrayList<>();
     for (int i = 0; i < secrets; i++) {
@@ -135,6 +149,11 @@ final class SendingRates {
         "token-token-token",
         new TreeMap<>(Map.of("x-shop", "one", "x-zone", "two")),
         List.of());
+  }
+
+  private static Form inVersion1() {
+    return new Form(
+        Format.WORKFRONT, new Edition(Version.V1, null), false, null, new TreeMap<>(), List.of());
   }
 
   private static Form form(Format format, boolean base64, List<Secret> secrets) {

@@ -3,11 +3,18 @@ package dev.holdfast.engine.store;
 import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Subscription;
@@ -30,8 +37,11 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +63,13 @@ final class DamageTest {
   private static final int FLIPS = Integer.getInteger("holdfast.flips", 100);
   private static final int ENDPOINTS = 3;
   private static final int EVENTS = 60;
+
+  /** One for each endpoint. */
+  private static final List<Form> FORMS =
+      List.of(
+          Form.PLAIN,
+          workfront(new Edition(Version.V1, null)),
+          workfront(new Edition(Version.V2, NOW.minusSeconds(9))));
 
   @TempDir
   @SuppressWarnings("NullAway.Init")
@@ -246,7 +263,15 @@ final class DamageTest {
       id += Id.STRIDE;
       Subscription subscription =
           new Subscription(
-              id, TENANT, endpoint.id(), List.of(new TypePattern("t." + i)), null, NOW);
+              id,
+              TENANT,
+              endpoint.id(),
+              new Interest(List.of(new TypePattern("t." + i)), null, Filters.NONE),
+              FORMS.get(i),
+              NOW,
+              NOW.plusSeconds(i),
+              false,
+              Set.of());
       subscriptions.add(subscription);
       store.write(batch(new Write.Subscribe(subscription, endpoint)));
       store.write(batch(new Write.ChangeState(endpoint)));
@@ -254,6 +279,33 @@ final class DamageTest {
     for (int i = 0; i < EVENTS; i++) {
       id = writeEvent(store, i, id);
     }
+    writeWideEvent(store, id);
+  }
+
+  /** An event whose messages are still to be made, in both versions and in neither. */
+  private void writeWideEvent(SqliteStore store, long after) throws StoreException {
+    Event event =
+        new Event(after + Id.STRIDE, TENANT, "t.1", null, null, filled(9, 1), null, null, null);
+    List<FanOut.Target> targets = new ArrayList<>();
+    for (Subscription subscription : subscriptions) {
+      targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), Version.V1));
+      targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), Version.V2));
+      targets.add(new FanOut.Target(subscription.id(), subscription.endpoint(), null));
+    }
+    List<FanOut> steps = List.of(new FanOut(event.id(), event.size(), 0, targets));
+    store.write(batch(new Write.Accept(List.of(new AcceptedEvent(event, List.of(), steps)))));
+  }
+
+  private static Form workfront(Edition edition) {
+    return new Form(Format.WORKFRONT, edition, true, "token", new TreeMap<>(), List.of());
+  }
+
+  private static @Nullable Version version(int number) {
+    return switch (number % 4) {
+      case 0 -> Version.V1;
+      case 1 -> Version.V2;
+      default -> null;
+    };
   }
 
   /** An event with two messages: one for each third ends, waits or stays pending. */
@@ -277,7 +329,12 @@ final class DamageTest {
       Subscription subscription = subscriptions.get((number + i) % ENDPOINTS);
       made.add(
           Message.pending(
-              id, event.id(), subscription.id(), subscription.endpoint(), event.size()));
+              id,
+              event.id(),
+              subscription.id(),
+              subscription.endpoint(),
+              event.size(),
+              version(number)));
       messages.add(id);
     }
     events.add(event.id());
@@ -313,7 +370,8 @@ final class DamageTest {
                           NOW.plusSeconds(60 + number),
                           null,
                           NOW,
-                          first.size()),
+                          first.size(),
+                          first.version()),
                       new Attempt(
                           first.id(),
                           1,

@@ -367,7 +367,8 @@ final class ModelStore implements Store, History {
                 message.event(),
                 message.subscription(),
                 event(message).size(),
-                replayed.contains(message.id())));
+                replayed.contains(message.id()),
+                message.version()));
       }
     }
     return new Originals(found, through, true);
@@ -393,7 +394,7 @@ final class ModelStore implements Store, History {
               .noneMatch(
                   message ->
                       message.subscription() == subscription && message.event() == event.id())) {
-        found.add(new Original(0, event.id(), subscription, event.size(), false));
+        found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }
     return new Originals(found, through, true);
@@ -451,7 +452,8 @@ final class ModelStore implements Store, History {
         status,
         done == null ? null : done.reason(),
         done == null ? message.attempts() : done.attempts(),
-        unfinished);
+        unfinished,
+        message.version());
   }
 
   private Event event(Message message) {

@@ -4,7 +4,10 @@ import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.IdSource;
@@ -20,6 +23,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -75,7 +79,17 @@ final class RandomRecords {
       types.add(new TypePattern(text(20)));
     }
     Interest interest = new Interest(types, maybe(() -> text(256)), Filters.NONE);
-    return new Subscription(id(), endpoint.tenant(), endpoint.id(), interest, form(), time());
+    Instant createdAt = time();
+    return new Subscription(
+        id(),
+        endpoint.tenant(),
+        endpoint.id(),
+        interest,
+        form(),
+        createdAt,
+        random.nextBoolean() ? createdAt : time(),
+        random.nextBoolean(),
+        random.nextBoolean() ? Set.of() : Set.of(endpoint.id(), 7L));
   }
 
   Form form() {
@@ -90,6 +104,9 @@ final class RandomRecords {
     }
     return new Form(
         format,
+        format == Form.Format.WORKFRONT
+            ? new Edition(pick(Version.values()), maybe(this::time))
+            : Edition.NEWEST,
         format == Form.Format.WORKFRONT && random.nextBoolean(),
         maybe(() -> "token-" + random.nextLong()),
         headers,
@@ -110,7 +127,30 @@ final class RandomRecords {
   }
 
   Message pending(Event event, long subscription, long endpoint) {
-    return Message.pending(id(), event.id(), subscription, endpoint, event.size());
+    return Message.pending(id(), event.id(), subscription, endpoint, event.size(), version());
+  }
+
+  /** Two steps of the event's messages, with and without versions. */
+  List<FanOut> later(Event event, List<Subscription> subscriptions) {
+    List<FanOut> steps = new ArrayList<>();
+    int first = 0;
+    for (int step = 0; step < 2; step++) {
+      boolean hasVersions = random.nextBoolean();
+      List<FanOut.Target> targets = new ArrayList<>();
+      for (int i = random.nextInt(1, 5); i > 0; i--) {
+        Subscription target = subscriptions.get(random.nextInt(subscriptions.size()));
+        targets.add(
+            new FanOut.Target(target.id(), target.endpoint(), hasVersions ? version() : null));
+        id();
+      }
+      steps.add(new FanOut(event.id(), event.size(), first, targets));
+      first += targets.size();
+    }
+    return steps;
+  }
+
+  @Nullable Version version() {
+    return maybe(() -> pick(Version.values()));
   }
 
   /** The message as it is after some attempts. */
@@ -127,7 +167,8 @@ final class RandomRecords {
         time(),
         maybe(this::time),
         maybe(this::time),
-        message.size());
+        message.size(),
+        message.version());
   }
 
   Attempt attempt(Message message, int number, Outcome outcome) {

@@ -6,6 +6,7 @@ import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.IdSource;
@@ -15,6 +16,7 @@ import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
@@ -22,6 +24,7 @@ import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.Store.Which;
@@ -97,6 +100,7 @@ final class RandomStoreTest {
         for (int read = 0; read < READS_PER_BATCH; read++) {
           compareReads(store);
         }
+        compareOriginals(store, 1 + random.nextInt(100));
         if (i % 10 == 0) {
           compareSnapshots(store.snapshot(), model.snapshot());
         }
@@ -201,7 +205,13 @@ final class RandomStoreTest {
       int wanted = random.nextInt(4);
       for (int m = 0; m < wanted; m++) {
         Message message =
-            Message.pending(id(), event.id(), random.nextInt(5), endpoint(), event.size());
+            Message.pending(
+                id(),
+                event.id(),
+                random.nextInt(5),
+                endpoint(),
+                event.size(),
+                random.nextInt(3) > 0 ? null : pick(Version.values()));
         messages.add(random.nextInt(5) == 0 ? changed(message, Status.PARKED, 0) : message);
       }
       acceptedNow.addAll(messages);
@@ -253,7 +263,17 @@ final class RandomStoreTest {
   }
 
   private void manage(List<Write> writes) {
-    switch (random.nextInt(4)) {
+    switch (random.nextInt(5)) {
+      case 4 -> {
+        if (!subscriptions.isEmpty()) {
+          int index = random.nextInt(subscriptions.size());
+          Subscription before = subscriptions.get(index);
+          Subscription after =
+              before.with(before.interest(), new RandomRecords(random).form(), time());
+          subscriptions.set(index, after);
+          writes.add(new Write.Update(after, null));
+        }
+      }
       case 0 -> {
         if (!subscriptions.isEmpty()) {
           Subscription gone = subscriptions.remove(random.nextInt(subscriptions.size()));
@@ -286,7 +306,8 @@ final class RandomStoreTest {
         time(),
         random.nextInt(4) == 0 ? time() : null,
         attempts == 0 ? null : time(),
-        message.size());
+        message.size(),
+        message.version());
   }
 
   private Health health() {
@@ -357,6 +378,36 @@ final class RandomStoreTest {
     assertSame(store.event(tenant, key), model.event(tenant, key));
     comparePages(store);
     comparePast(store, subscription, limit);
+  }
+
+  /** Read to their end, since a store may stop anywhere before. */
+  private void compareOriginals(SqliteStore store, int limit) throws Exception {
+    Set<Ending> endings =
+        random.nextBoolean() ? EnumSet.allOf(Ending.class) : EnumSet.of(pick(Ending.values()));
+    Selection selection =
+        new Selection(
+            random.nextBoolean() ? (Long) endpoint() : null,
+            random.nextInt(3) == 0 ? (Long) random.nextLong(5) : null,
+            endings,
+            random.nextInt(4) == 0 ? created() : null,
+            null,
+            true);
+    Replay replay = Replay.of(id(), tenant(), selection);
+    assertSame(originals(store, replay, limit), originals(model, replay, limit));
+  }
+
+  private static List<Store.Original> originals(Store store, Replay replay, int limit)
+      throws Exception {
+    List<Store.Original> found = new ArrayList<>();
+    Replay at = replay;
+    while (true) {
+      Store.Originals part = store.originals(at, limit);
+      found.addAll(part.originals());
+      if (part.isEnd()) {
+        return found;
+      }
+      at = at.after(0, 0, part.through());
+    }
   }
 
   private void comparePast(SqliteStore store, long subscription, int limit) throws Exception {

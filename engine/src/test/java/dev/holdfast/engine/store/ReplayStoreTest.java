@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -219,12 +220,45 @@ final class ReplayStoreTest {
   }
 
   @Test
+  void an_original_has_the_version_that_it_kept() throws Exception {
+    List<@Nullable Version> versions = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      AcceptedEvent event = sample.versions(E1, null, Version.V1, Version.V2);
+      store.write(batch(accept(event)));
+      for (Message message : event.messages()) {
+        versions.add(message.version());
+        store.write(batch(new Write.Deliver(message, Sample.success(message, 1), NOW)));
+      }
+      if (i == 2) {
+        upkeep(Retention.FOREVER, NOW);
+      }
+    }
+    List<@Nullable Version> found = new ArrayList<>();
+    Replay at = replay(E1, Set.of(Ending.DELIVERED));
+    while (found.size() < versions.size()) {
+      Originals originals = store.originals(at, 5);
+      for (Original original : originals.originals()) {
+        found.add(original.version());
+      }
+      at = at.after(0, 0, originals.through());
+    }
+    assertThat(found).isEqualTo(versions);
+  }
+
+  @Test
   void steps_of_an_event_are_kept_until_their_messages_are_made() throws Exception {
     AcceptedEvent plain = sample.pending();
     List<FanOut> steps =
         List.of(
             new FanOut(plain.event().id(), plain.event().size(), 0, targets(3)),
-            new FanOut(plain.event().id(), plain.event().size(), 3, targets(2)));
+            new FanOut(
+                plain.event().id(),
+                plain.event().size(),
+                3,
+                List.of(
+                    new FanOut.Target(E1 + 1, E1, Version.V1),
+                    new FanOut.Target(E2 + 1, E2, null),
+                    new FanOut.Target(E1 + 1, E1, Version.V2))));
     store.write(batch(accept(new AcceptedEvent(plain.event(), List.of(), steps))));
     store.close();
     open();
@@ -240,12 +274,16 @@ final class ReplayStoreTest {
     assertThatThrownBy(() -> store.write(batch(made))).isInstanceOf(StoreException.class);
     upkeep(RETENTION, NOW.plus(Duration.ofDays(90)));
     assertThat(store.event(TENANT, event)).as("not all of it is made").isPresent();
+    store.write(batch(new Write.Spread(steps.getLast(), messages(steps.getLast()))));
+    assertThat(store.event(TENANT, event).orElseThrow().messages())
+        .extracting(MessageSummary::version)
+        .containsExactly(null, null, null, Version.V1, null, Version.V2);
   }
 
   private static List<FanOut.Target> targets(int count) {
     List<FanOut.Target> targets = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      targets.add(new FanOut.Target(E1 + 1, E1));
+      targets.add(new FanOut.Target(E1 + 1, E1, null));
     }
     return targets;
   }
@@ -253,7 +291,15 @@ final class ReplayStoreTest {
   private static List<Message> messages(FanOut step) {
     List<Message> messages = new ArrayList<>();
     for (int i = 0; i < step.targets().size(); i++) {
-      messages.add(Message.pending(step.message(i), step.event(), E1 + 1, E1, step.eventSize()));
+      FanOut.Target target = step.targets().get(i);
+      messages.add(
+          Message.pending(
+              step.message(i),
+              step.event(),
+              target.subscription(),
+              target.endpoint(),
+              step.eventSize(),
+              target.version()));
     }
     return messages;
   }

@@ -3,6 +3,7 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.IdSource;
@@ -89,6 +90,17 @@ final class Sample {
     return new AcceptedEvent(event, messages);
   }
 
+  /** An event with a pending message in each of these versions, absent or not. */
+  AcceptedEvent versions(long endpoint, @Nullable Version... versions) {
+    Event event = event();
+    List<Message> messages = new ArrayList<>();
+    for (Version version : versions) {
+      messages.add(
+          Message.pending(id(), event.id(), endpoint + 1, endpoint, event.size(), version));
+    }
+    return new AcceptedEvent(event, messages);
+  }
+
   AcceptedEvent pending(long... endpoints) {
     return pending(event(), endpoints);
   }
@@ -115,7 +127,8 @@ final class Sample {
         due,
         notBefore,
         attempts == 0 ? null : NOW.plusMillis(attempts),
-        message.size());
+        message.size(),
+        message.version());
   }
 
   static Message waiting(Message message, int attempts, Instant due) {

@@ -3,15 +3,21 @@ package dev.holdfast.engine.store;
 import static dev.holdfast.engine.store.Sample.NOW;
 import static dev.holdfast.engine.store.Sample.TENANT;
 import static dev.holdfast.engine.store.Sample.accept;
+import static dev.holdfast.engine.store.Sample.after;
 import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Store.Backlog;
 import dev.holdfast.core.port.Store.BacklogCursor;
@@ -35,11 +41,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteLimits;
 
@@ -458,8 +467,18 @@ final class SqliteStoreTest extends StoreContract {
       assertThat(store.latestTime()).isEqualTo(NOW);
       store.write(batch(new Write.Forget(message.subscription())));
     }
+    Endpoint endpoint = sample.endpoint("http://one.example/");
+    Subscription created = sample.subscription(endpoint, "a");
+    Subscription changed = created.with(created.interest(), created.form(), after(5));
+    Subscription imported = created.with(created.interest(), created.form(), after(6));
     try (SqliteStore store = openOwn()) {
       assertThat(store.latestTime()).isEqualTo(NOW);
+      store.write(batch(new Write.Subscribe(created, endpoint)));
+      store.write(batch(new Write.Update(changed, null)));
+      assertThat(store.latestTime()).isEqualTo(after(5));
+      Write.Update update = new Write.Update(imported, null);
+      store.write(batch(new Write.Import(List.of(), List.of(update))));
+      assertThat(store.latestTime()).isEqualTo(after(6));
     }
   }
 
@@ -556,6 +575,108 @@ final class SqliteStoreTest extends StoreContract {
     try (SqliteStore store = openOwn()) {
       assertDamaged(() -> store.unfinished(message.id()));
       assertDamaged(() -> store.message(TENANT, message.id()));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "open SET version = 2",
+        "open SET version = NULL",
+        "open SET version = 0",
+        "open SET version = 3",
+        "messages SET version = 2",
+        "messages SET version = NULL",
+        "messages SET version = 0",
+        "messages SET version = 3",
+      })
+  void a_changed_version_of_a_message_is_told_as_damage(String change) throws Exception {
+    AcceptedEvent event = sample.versions(E1, Version.V1, Version.V1);
+    Message delivered = event.messages().getFirst();
+    Message open = event.messages().getLast();
+    try (SqliteStore store = openOwn()) {
+      store.write(batch(accept(event), Sample.deliver(delivered)));
+    }
+    changeTables("UPDATE " + change);
+    Message damaged = change.startsWith("open") ? open : delivered;
+    try (SqliteStore store = openOwn()) {
+      assertDamaged(() -> store.message(TENANT, damaged.id()));
+    }
+    assertThat(StoreCheck.run(ownDirectory).problems())
+        .singleElement()
+        .asString()
+        .contains("row " + damaged.id());
+  }
+
+  @Test
+  void a_version_where_there_was_none_is_told_as_damage() throws Exception {
+    AcceptedEvent event = sample.pending(E1, E1);
+    Message delivered = event.messages().getFirst();
+    Message open = event.messages().getLast();
+    try (SqliteStore store = openOwn()) {
+      store.write(batch(accept(event), Sample.deliver(delivered)));
+    }
+    changeTables("UPDATE open SET version = 1", "UPDATE messages SET version = 1");
+    try (SqliteStore store = openOwn()) {
+      assertDamaged(() -> store.unfinished(open.id()));
+      assertDamaged(() -> store.message(TENANT, delivered.id()));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fan_outs SET versions = NULL",
+        "fan_outs SET versions = x'0201'",
+        "fan_outs SET versions = x'01'",
+        "fan_outs SET versions = x'010000'",
+        "fan_outs SET versions = x'0103'",
+        "subscriptions SET version = 'V2'",
+        "subscriptions SET version = 'V3'",
+        "subscriptions SET version_changed_at = NULL",
+        "subscriptions SET version_changed_at = version_changed_at + 1",
+        "subscriptions SET changed_at = NULL",
+        "subscriptions SET changed_at = changed_at + 1",
+      })
+  void a_changed_version_of_a_subscription_or_a_step_is_told_as_damage(String change)
+      throws Exception {
+    Endpoint endpoint = sample.endpoint("http://one.example/");
+    Subscription created = sample.subscription(endpoint, "TASK.UPDATE");
+    Form form =
+        new Form(
+            Form.Format.WORKFRONT,
+            new Form.Edition(Version.V1, after(1)),
+            false,
+            null,
+            new TreeMap<>(),
+            List.of());
+    Subscription subscription = created.with(created.interest(), form, after(2));
+    AcceptedEvent event = sample.pending();
+    FanOut step =
+        new FanOut(
+            event.event().id(),
+            event.event().size(),
+            0,
+            List.of(
+                new FanOut.Target(subscription.id(), endpoint.id(), Version.V1),
+                new FanOut.Target(subscription.id(), endpoint.id(), null)));
+    try (SqliteStore store = openOwn()) {
+      store.write(
+          batch(
+              new Write.Subscribe(subscription, endpoint),
+              accept(new AcceptedEvent(event.event(), List.of(), List.of(step)))));
+      assertThat(store.snapshot().fanOuts()).containsExactly(step);
+    }
+    changeTables("UPDATE " + change);
+    try (SqliteStore store = openOwn()) {
+      assertThatThrownBy(store::snapshot).hasMessageContaining("damaged");
+    }
+    assertThat(StoreCheck.run(ownDirectory).problems()).hasSize(1);
+  }
+
+  private void changeTables(String... statements) throws Exception {
+    try (Connection connection = Sqlite.writer(ownDirectory.resolve("holdfast.db"), 0)) {
+      Sqlite.execute(connection, statements);
     }
   }
 

@@ -17,12 +17,18 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.Bucket;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -54,6 +60,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -323,6 +330,57 @@ abstract class StoreContract {
   }
 
   @Test
+  void a_message_keeps_its_version_whatever_becomes_of_it() throws Exception {
+    AcceptedEvent event = sample.versions(E1, Version.V1, Version.V2, null);
+    AcceptedEvent parkedOnes = sample.versions(E2, Version.V2, Version.V1, null);
+    List<Message> parked =
+        parkedOnes.messages().stream().map(message -> parked(message, 0, LATER)).toList();
+    write(accept(event), accept(new AcceptedEvent(parkedOnes.event(), parked)));
+    reopen();
+    assertThat(store.pending(E1, 10)).isEqualTo(event.messages());
+    assertThat(versions(event)).containsExactly(Version.V1, Version.V2, null);
+    for (Message message : parked) {
+      assertThat(store.unfinished(message.id())).contains(message);
+    }
+    for (Message message : event.messages()) {
+      write(retry(message, 1, LATER));
+    }
+    reopen();
+    assertThat(store.due(DueCursor.START, LATER, 10))
+        .contains(waiting(event.messages().getFirst(), 1, LATER))
+        .hasSize(6);
+    assertThat(versions(event)).containsExactly(Version.V1, Version.V2, null);
+    for (Message message : event.messages()) {
+      write(deliver(waiting(message, 1, LATER)));
+    }
+    write(
+        new Write.Drop(parked.get(0), DropReason.EXPIRED, null, NOW),
+        new Write.Drop(parked.get(1), DropReason.EXHAUSTED, failure(parked.get(1), 1), NOW),
+        new Write.Drop(parked.get(2), DropReason.EXPIRED, null, NOW));
+    reopen();
+    assertThat(versions(event)).containsExactly(Version.V1, Version.V2, null);
+    assertThat(versions(parkedOnes)).containsExactly(Version.V2, Version.V1, null);
+    assertThat(history.messages(all(10)).items())
+        .extracting(MessageSummary::version)
+        .containsExactly(null, Version.V1, Version.V2, null, Version.V2, Version.V1);
+    Message first = event.messages().getFirst();
+    assertThat(detail(first).message().status()).isEqualTo(History.Status.DELIVERED);
+    assertThat(detail(first).message().version()).isEqualTo(Version.V1);
+    assertThat(detail(first).attempts())
+        .usingRecursiveFieldByFieldElementComparator()
+        .containsExactly(failure(first, 1), success(first, 2));
+    assertThat(detail(parked.get(1)).message().reason()).isEqualTo(DropReason.EXHAUSTED);
+  }
+
+  private List<@Nullable Version> versions(AcceptedEvent event) throws StoreException {
+    List<@Nullable Version> versions = new ArrayList<>();
+    for (MessageSummary message : history.event(TENANT, own(event)).orElseThrow().messages()) {
+      versions.add(message.version());
+    }
+    return versions;
+  }
+
+  @Test
   void an_empty_batch_is_kept() throws Exception {
     assertThat(write().accepts()).isEmpty();
   }
@@ -522,6 +580,56 @@ abstract class StoreContract {
     assertThat(snapshot.subscriptions()).containsExactlyInAnyOrder(subscription, second);
     assertThat(snapshot.ended()).isEmpty();
     assertThat(snapshot.highestId()).isEqualTo(second.id());
+  }
+
+  @Test
+  void a_subscription_keeps_its_version_and_when_it_was_changed() throws Exception {
+    Endpoint endpoint = sample.endpoint("https://one.example/");
+    Subscription created =
+        new Subscription(
+            sample.id(),
+            TENANT,
+            endpoint.id(),
+            new Interest(List.of(new TypePattern("TASK.UPDATE")), null, Filters.NONE),
+            form(new Edition(Version.V1, null)),
+            NOW);
+    write(new Write.Subscribe(created, endpoint));
+    reopen();
+    assertThat(store.snapshot().subscriptions()).containsExactly(created);
+    Subscription changed =
+        created.with(created.interest(), form(new Edition(Version.V2, after(60))), after(60));
+    write(new Write.Update(changed, null));
+    reopen();
+    assertThat(store.snapshot().subscriptions()).containsExactly(changed);
+    Subscription changedBack =
+        changed.with(changed.interest(), form(new Edition(Version.V1, after(70))), after(80));
+    write(new Write.Import(List.of(), List.of(new Write.Update(changedBack, null))));
+    write(new Write.Unsubscribe(changedBack, after(90)));
+    reopen();
+    assertThat(store.snapshot().ended()).containsExactly(changedBack);
+  }
+
+  private static Form form(Edition edition) {
+    return new Form(Format.WORKFRONT, edition, false, "token", new TreeMap<>(), List.of());
+  }
+
+  @Test
+  void a_change_within_the_same_microsecond_is_kept_as_no_change() throws Exception {
+    Endpoint endpoint = sample.endpoint("https://one.example/");
+    Subscription created =
+        new Subscription(
+            sample.id(),
+            TENANT,
+            endpoint.id(),
+            List.of(new TypePattern("a")),
+            null,
+            NOW.plusNanos(1));
+    Subscription changed = created.with(created.interest(), created.form(), NOW.plusNanos(999));
+    write(new Write.Subscribe(changed, endpoint));
+    reopen();
+    Subscription kept = store.snapshot().subscriptions().getFirst();
+    assertThat(kept.createdAt()).isEqualTo(NOW);
+    assertThat(kept.changedAt()).isEqualTo(NOW);
   }
 
   @Test
@@ -854,7 +962,8 @@ abstract class StoreContract {
                 History.Status.WAITING,
                 null,
                 1,
-                waiting));
+                waiting,
+                null));
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -77,7 +78,8 @@ final class StoredFuzzTest {
       List<Subscription> subscriptions,
       List<Event> events,
       List<Message> unfinished,
-      List<Finished> finished) {}
+      List<Finished> finished,
+      List<FanOut> later) {}
 
   private record Finished(Message message, List<Attempt> attempts) {}
 
@@ -91,6 +93,7 @@ final class StoredFuzzTest {
             Filled filled = fill(store, random);
             same(store.snapshot().endpoints(), filled.endpoints());
             same(store.snapshot().subscriptions(), filled.subscriptions());
+            same(store.snapshot().fanOuts(), filled.later());
             for (Event event : filled.events()) {
               same(store.events(List.of(event.id())), List.of(event));
               EventKey key =
@@ -105,7 +108,9 @@ final class StoredFuzzTest {
             for (Finished finished : filled.finished()) {
               long id = finished.message().id();
               String tenant = store.events(List.of(finished.message().event())).getFirst().tenant();
-              same(store.message(tenant, id).orElseThrow().attempts(), finished.attempts());
+              History.MessageDetail detail = store.message(tenant, id).orElseThrow();
+              same(detail.attempts(), finished.attempts());
+              assertThat(detail.message().version()).isEqualTo(finished.message().version());
               same(store.unfinished(id), Optional.empty());
             }
           }
@@ -162,6 +167,7 @@ final class StoredFuzzTest {
             new ArrayList<>(),
             new ArrayList<>(),
             new ArrayList<>(),
+            new ArrayList<>(),
             new ArrayList<>());
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -184,6 +190,11 @@ final class StoredFuzzTest {
       }
       writes.add(new Write.Accept(List.of(new AcceptedEvent(event, messages))));
     }
+    Event wide = records.event();
+    filled.events().add(wide);
+    filled.later().addAll(records.later(wide, filled.subscriptions()));
+    writes.add(
+        new Write.Accept(List.of(new AcceptedEvent(wide, List.of(), List.copyOf(filled.later())))));
     store.write(new Batch(writes, List.of()));
     store.write(new Batch(later, List.of()));
     return filled;

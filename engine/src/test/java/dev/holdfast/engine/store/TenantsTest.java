@@ -86,6 +86,12 @@ class TenantsTest {
           "ALTER TABLE subscriptions DROP COLUMN headers",
           "ALTER TABLE subscriptions DROP COLUMN secrets",
           "ALTER TABLE replays DROP COLUMN below",
+          "ALTER TABLE subscriptions DROP COLUMN changed_at",
+          "ALTER TABLE subscriptions DROP COLUMN version",
+          "ALTER TABLE subscriptions DROP COLUMN version_changed_at",
+          "ALTER TABLE open DROP COLUMN version",
+          "ALTER TABLE messages DROP COLUMN version",
+          "ALTER TABLE fan_outs DROP COLUMN versions",
           "PRAGMA user_version = 3");
     }
     assertThatThrownBy(() -> StoreCheck.run(directory)).hasMessageContaining("earlier Holdfast");

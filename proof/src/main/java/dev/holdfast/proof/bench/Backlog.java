@@ -118,7 +118,8 @@ final class Backlog {
             due,
             null,
             base,
-            message.size());
+            message.size(),
+            null);
     Outcome outcome = Outcome.Failure.of(Outcome.Failure.Kind.CONNECT);
     return new Write.Retry(waiting, new Attempt(message.id(), slot, base, 1, true, outcome));
   }

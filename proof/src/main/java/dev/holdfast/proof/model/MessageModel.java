@@ -1,5 +1,6 @@
 package dev.holdfast.proof.model;
 
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import java.time.Instant;
@@ -10,6 +11,9 @@ final class MessageModel {
   final long id;
   final long event;
   final long subscription;
+
+  /** The version that it is sent in, for ever; absent when it is its subscription's. */
+  final @Nullable Version version;
 
   /** Where the store has it. */
   EndpointModel endpoint;
@@ -66,15 +70,15 @@ final class MessageModel {
   /** The store would not keep what became of it, so that its times mean nothing. */
   boolean unrecorded;
 
-  MessageModel(
-      long id, long event, long subscription, EndpointModel endpoint, Row row, Instant now) {
-    this.id = id;
-    this.event = event;
-    this.subscription = subscription;
+  MessageModel(Message made, EndpointModel endpoint, Instant now) {
+    this.id = made.id();
+    this.event = made.event();
+    this.subscription = made.subscription();
+    this.version = made.version();
     this.endpoint = endpoint;
-    this.stored = row;
+    this.stored = Row.of(made);
     this.storedAt = now;
-    this.row = row;
+    this.row = stored;
     this.knownSince = now;
   }
 
@@ -181,6 +185,7 @@ final class MessageModel {
 
   @Override
   public String toString() {
-    return "message " + id + " of endpoint " + endpoint.id + " " + row;
+    String in = version == null ? "" : " in " + version;
+    return "message " + id + " of endpoint " + endpoint.id + in + " " + row;
   }
 }

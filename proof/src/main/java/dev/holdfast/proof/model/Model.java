@@ -6,9 +6,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
@@ -29,14 +33,18 @@ import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.proof.model.EndpointModel.StateChange;
 import dev.holdfast.proof.model.MessageModel.Decision;
 import dev.holdfast.proof.model.SubscriptionModel.Face;
+import dev.holdfast.proof.model.SubscriptionModel.VersionWish;
 import dev.holdfast.proof.model.Wanted.Expected;
+import dev.holdfast.proof.model.Wanted.Versions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -50,6 +58,7 @@ public final class Model {
   private final Contract contract;
   private final Obstacles obstacles;
   private final Timeliness timeliness;
+  private final Duration bothVersions;
 
   private final Map<Long, EndpointModel> endpoints = new TreeMap<>();
   private final Map<Long, MessageModel> open = new TreeMap<>();
@@ -66,6 +75,9 @@ public final class Model {
 
   /** What was asked of each subscription there ever was. */
   private final Map<Long, SubscriptionModel> histories = new HashMap<>();
+
+  /** Changes of the version of many at once that are not answered yet, by who has asked. */
+  private final IdentityHashMap<Object, Versioning> versionings = new IdentityHashMap<>();
 
   /** When the engine last heard of a subscription that came, changed or goes. */
   private Instant subscriptionsChangedAt = Instant.MIN;
@@ -89,8 +101,12 @@ public final class Model {
    *
    * @param prompt how long the engine may take for what it only has to do
    * @param sweep how many messages of a subscription that has changed it deals with at once
+   * @param bothVersions how long after a change of its version a subscription gets each event in
+   *     both
    */
-  public Model(Contract contract, Obstacles obstacles, Duration prompt, int sweep) {
+  public Model(
+      Contract contract, Obstacles obstacles, Duration prompt, int sweep, Duration bothVersions) {
+    this.bothVersions = bothVersions;
     this.contract = contract;
     this.obstacles = obstacles;
     this.timeliness = new Timeliness(contract, obstacles, prompt, sweep);
@@ -120,6 +136,9 @@ public final class Model {
     public long replayed;
     public long announced;
     public long newcomers;
+    public long versionChanges;
+    public long inBothVersions;
+    public long alreadyThere;
 
     /** Adds those of another life. */
     public void add(Counts other) {
@@ -145,6 +164,9 @@ public final class Model {
       replayed += other.replayed;
       announced += other.announced;
       newcomers += other.newcomers;
+      versionChanges += other.versionChanges;
+      alreadyThere += other.alreadyThere;
+      inBothVersions += other.inBothVersions;
     }
   }
 
@@ -170,10 +192,20 @@ public final class Model {
     for (Subscription subscription : subscriptions.values()) {
       if (!leaving.contains(subscription.id()) && subscription.interest().covers(type, subject)) {
         messages.put(
-            subscription.id(), new Expected(subscription.endpoint(), newRow(subscription, now)));
+            subscription.id(),
+            new Expected(
+                subscription.endpoint(),
+                newRow(subscription, now),
+                hasJustChangedVersion(subscription, now)));
       }
     }
     return new Wanted(now, messages);
+  }
+
+  /** Whether it changed its version so lately that it gets what is accepted now in both. */
+  private boolean hasJustChangedVersion(Subscription subscription, Instant now) {
+    Instant changedAt = subscription.form().edition().changedAt();
+    return changedAt != null && Duration.between(changedAt, now).compareTo(bothVersions) < 0;
   }
 
   /** How a message begins: held back, parked when its endpoint takes none, else pending. */
@@ -187,8 +219,96 @@ public final class Model {
   }
 
   /** Somebody wants a subscription to be otherwise. */
-  public void changing(long subscription, SubscriptionChange change) {
-    history(subscription).asked.add(change);
+  public void changing(long subscription, SubscriptionChange change, Instant now) {
+    SubscriptionModel history = history(subscription);
+    history.asked.add(change);
+    if (change.version() != null) {
+      history.versions.add(new VersionWish(change.version(), now, false));
+    }
+  }
+
+  /**
+   * Somebody wants many subscriptions to have a version.
+   *
+   * @param ids absent: all that are to one kind of event of one kind of object
+   * @param expected those of all that have to be among what it is answered with
+   * @param stored those that have had the version on disk since then
+   */
+  private record Versioning(
+      @Nullable List<Long> ids, Version version, Instant at, Set<Long> expected, Set<Long> stored) {
+    boolean isFor(long subscription) {
+      return ids == null || ids.contains(subscription);
+    }
+
+    void stored(Subscription subscription) {
+      if (subscription.form().version() == version) {
+        stored.add(subscription.id());
+      }
+    }
+  }
+
+  /**
+   * Somebody wants many subscriptions to have a version.
+   *
+   * @param ids absent: all that are to one kind of event of one kind of object
+   */
+  public void changingVersion(
+      Object question, @Nullable List<Long> ids, Version version, Instant now) {
+    Versioning asked = new Versioning(ids, version, now, new HashSet<>(), new HashSet<>());
+    versionings.put(question, asked);
+    for (Subscription subscription : subscriptions.values()) {
+      if (isOfObjects(subscription) && !leaving.contains(subscription.id())) {
+        asked.expected().add(subscription.id());
+      }
+      wish(history(subscription.id()), asked);
+    }
+    storedSubscriptions.values().forEach(asked::stored);
+  }
+
+  private static void wish(SubscriptionModel history, Versioning asked) {
+    if (asked.isFor(history.known.id())) {
+      history.versions.add(new VersionWish(asked.version(), asked.at(), true));
+    }
+  }
+
+  private static boolean isOfObjects(Subscription subscription) {
+    return subscription.form().format() == Format.WORKFRONT
+        && subscription.types().size() == 1
+        && subscription.types().getFirst().text().matches("[^*]+\\.(CREATE|UPDATE|DELETE)");
+  }
+
+  /** Somebody was told that all of them stay as they are, at once or after a while. */
+  public void versionNotChanged(Object question) {
+    versionings.remove(question);
+  }
+
+  /** Somebody was told which subscriptions have the version that they want many to have. */
+  public void versionChanged(Object question, Collection<Subscription> have) {
+    Versioning asked = Objects.requireNonNull(versionings.remove(question));
+    List<Long> ids = asked.ids();
+    Set<Long> found = new HashSet<>();
+    for (Subscription subscription : have) {
+      found.add(subscription.id());
+      unless(
+          subscription.form().version() == asked.version(),
+          "a subscription is as somebody asked for it",
+          () -> subscription + " but " + asked);
+      unless(
+          asked.stored().contains(subscription.id()), "what is answered is on disk", subscription);
+    }
+    unless(
+        ids == null ? found.containsAll(asked.expected()) : found.equals(new HashSet<>(ids)),
+        "the version of all that were asked for is changed, or of none",
+        () -> found + " but " + asked);
+    counts.versionChanges++;
+  }
+
+  /** Somebody was told that the subscription is there that they want. */
+  public void subscribed(Subscription subscription, Version version) {
+    unless(
+        subscription.form().edition().equals(new Edition(version, null)),
+        "a subscription is as somebody asked for it",
+        () -> subscription + " but " + version);
   }
 
   /** Somebody was told that a subscription stays as it is. */
@@ -211,6 +331,7 @@ public final class Model {
         subscription);
     history.asked.remove(change);
     counts.changes++;
+    counts.versionChanges += change.version() == null ? 0 : 1;
   }
 
   public void replaying(Replay.Selection selection) {
@@ -228,8 +349,12 @@ public final class Model {
 
   private Face face(Subscription subscription) {
     EndpointModel endpoint = endpoints.get(subscription.endpoint());
+    return face(endpoint == null ? "" : endpoint.url, subscription);
+  }
+
+  private static Face face(String url, Subscription subscription) {
     return new Face(
-        endpoint == null ? "" : endpoint.url, subscription.types(), subscription.paused());
+        url, subscription.types(), subscription.paused(), subscription.form().version());
   }
 
   private SubscriptionModel history(long subscription) {
@@ -254,6 +379,7 @@ public final class Model {
 
   public void unsubscribing(long subscription, Instant now) {
     leaving.add(subscription);
+    versionings.values().forEach(one -> one.expected().remove(subscription));
     replays.newcomers.leaving(subscription);
     subscriptionsChangedAt = now;
   }
@@ -330,6 +456,7 @@ public final class Model {
         "what is sent is what is known",
         () -> delivery.message() + " but " + message);
     unless(isWhatWasAccepted(delivery, message), "an attempt sends what was accepted", delivery);
+    checkVersion(delivery.message(), message);
     unless(
         subscriptions.containsKey(message.subscription),
         "nothing is sent for a subscription that has ended",
@@ -343,6 +470,11 @@ public final class Model {
         message.byHand || (subscription != null && !subscription.paused()),
         "nothing is sent for a paused subscription but by hand",
         () -> message + " of " + subscription);
+    unless(
+        subscription != null
+            && subscription.form().version() == delivery.subscription().form().version(),
+        "an attempt is made in the version that its subscription has, unless its message has one",
+        () -> delivery + " of " + subscription);
     unless(delivery.startedAt().equals(now), "an attempt starts now", delivery);
     unless(
         !now.isBefore(endpoint.limitedUntil()),
@@ -552,14 +684,17 @@ public final class Model {
   /** The engine hands a batch to the store. */
   public void commits(Batch batch, Instant now) {
     ReplaysModel.Checking progress = replays.new Checking();
+    Map<Long, Edition> editions = new HashMap<>();
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accept.events().forEach(this::checkSubmitted);
-        case Write.Deliver deliver ->
-            unless(
-                message(deliver.message().id()).decision instanceof Decision.Deliver,
-                "what is recorded as delivered was delivered",
-                deliver);
+        case Write.Deliver deliver -> {
+          unless(
+              message(deliver.message().id()).decision instanceof Decision.Deliver,
+              "what is recorded as delivered was delivered",
+              deliver);
+          checkVersion(deliver.message(), message(deliver.message().id()));
+        }
         case Write.Retry retry -> {
           MessageModel message = message(retry.message().id());
           unless(
@@ -567,6 +702,7 @@ public final class Model {
                   && decided.row().equals(Row.of(retry.message())),
               "after a failure a message waits for its next slot",
               () -> retry.message() + " but " + message + ", " + message.decision);
+          checkVersion(retry.message(), message);
           checkAttempt(retry.attempt().number(), message);
         }
         case Write.Park park -> checkParked(park.message(), now);
@@ -579,14 +715,15 @@ public final class Model {
                 unsubscribe);
         case Write.Subscribe subscribe -> Newcomers.checkCame(subscribe);
         case Write.Forget _, Write.Configure _ -> {}
-        case Write.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
+        case Write.Import many ->
+            changesOnly(many).forEach(update -> checkUpdated(update, editions, now));
         case Write.Move move -> checkMoved(move.message(), now);
         case Write.Spread spread -> checkMade(spread, now);
         case Write.Progress written -> {
           progress.check(written, subscriptions::containsKey, now);
           written.made().forEach(made -> checkPlace(made.message()));
         }
-        case Write.Update update -> checkUpdated(update);
+        case Write.Update update -> checkUpdated(update, editions, now);
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
@@ -647,31 +784,79 @@ public final class Model {
     checkAccepted(announced, wanted, exactly);
   }
 
-  /** A subscription is written as somebody asked for it. */
-  private void checkUpdated(Write.Update update) {
+  private static List<Write.Update> changesOnly(Write.Import many) {
+    if (!many.created().isEmpty()) {
+      throw new IllegalStateException("nobody imports new subscriptions in these worlds");
+    }
+    return many.changed();
+  }
+
+  /** Who wants a subscription is told that there is one like it. */
+  public void alreadyThere(long id, String url, Interest interest, Version version) {
+    counts.alreadyThere++;
+    Subscription there = storedSubscriptions.get(id);
+    unless(
+        there != null
+            && face(there).url().equals(url)
+            && there.interest().equals(interest)
+            && there.form().version() == version,
+        "who is told of a subscription can have it",
+        () -> id + " for " + url + ", " + interest + ", " + version + " but " + there);
+  }
+
+  /**
+   * A subscription is written as somebody asked for it.
+   *
+   * @param editions what is written of others before it, in the same batch
+   */
+  private void checkUpdated(Write.Update update, Map<Long, Edition> editions, Instant now) {
     Subscription after = update.subscription();
     Subscription before = storedSubscriptions.get(after.id());
     if (before == null) {
       throw new Violation("only a stored subscription is changed", update.toString());
     }
     Endpoint made = update.newEndpoint();
-    Face wanted = made == null ? face(after) : new Face(made.url(), after.types(), after.paused());
+    Face wanted = made == null ? face(after) : face(made.url(), after);
     Face face = face(before);
-    boolean right = face.equals(wanted);
+    boolean right = isAskedFor(wanted, face, after.id());
     for (SubscriptionChange change : history(after.id()).asked) {
       face = face.with(change);
-      right |= face.equals(wanted);
+      right |= isAskedFor(wanted, face, after.id());
     }
     unless(
         right,
         "a subscription is as somebody asked for it",
         () -> update + " but " + before + " and " + history(after.id()).asked);
+    Edition edition = after.form().edition();
+    Edition last = editions.getOrDefault(after.id(), before.form().edition());
+    editions.put(after.id(), edition);
+    unless(
+        history(after.id()).mayBe(edition, last, now),
+        "a version has changed when it becomes another, and only then",
+        () -> edition + " but " + last + ", " + history(after.id()).versions);
+  }
+
+  /** Whether a subscription is so but for a version that many are to have, sooner or later. */
+  private boolean isAskedFor(Face wanted, Face face, long subscription) {
+    return face.equals(wanted)
+        || (face.in(wanted.version()).equals(wanted)
+            && versionings.values().stream()
+                .anyMatch(one -> one.version() == wanted.version() && one.isFor(subscription)));
+  }
+
+  /** A message stays in the version that it was made in, whatever becomes of it. */
+  private static void checkVersion(Message as, MessageModel message) {
+    unless(
+        as.version() == message.version,
+        "a message keeps its version",
+        () -> as + " but " + message);
   }
 
   /** A message that goes to another endpoint, or is held back no longer, keeps what it has. */
   private void checkMoved(Message moved, Instant now) {
     MessageModel message = message(moved.id());
     SubscriptionModel subscription = history(message);
+    checkVersion(moved, message);
     unless(message.isIdle(), "a message is in one place only", message);
     boolean goes = moved.endpoint() != message.endpoint.id;
     unless(
@@ -741,9 +926,10 @@ public final class Model {
   }
 
   private static void checkAccepted(Write.AcceptedEvent accepted, Wanted wanted, boolean exactly) {
-    Set<Long> wantedBy = new HashSet<>();
+    Map<Long, Versions> made = new HashMap<>();
     for (Message message : accepted.messages()) {
-      wantedBy.add(message.subscription());
+      made.put(
+          message.subscription(), versionsOf(message.subscription(), made).and(message.version()));
       Expected expected = wanted.messages().get(message.subscription());
       unless(
           !exactly
@@ -754,17 +940,33 @@ public final class Model {
           () -> message + " but " + expected);
     }
     for (FanOut step : accepted.later()) {
-      step.targets().forEach(target -> wantedBy.add(target.subscription()));
+      for (FanOut.Target target : step.targets()) {
+        made.put(
+            target.subscription(), versionsOf(target.subscription(), made).and(target.version()));
+      }
     }
     unless(
-        wantedBy.equals(wanted.messages().keySet()) && accepted.total() == wantedBy.size(),
+        made.keySet().equals(wanted.messages().keySet()) && accepted.total() == wanted.total(),
         "an event has a message for each subscription that wants it",
         () -> accepted + " but " + wanted);
+    wanted
+        .messages()
+        .forEach(
+            (subscription, expected) ->
+                unless(
+                    versionsOf(subscription, made).equals(expected.versions()),
+                    "an event comes in both versions after a change, once each, else in none",
+                    () -> made + " in " + accepted + " but " + wanted));
+  }
+
+  private static Versions versionsOf(long subscription, Map<Long, Versions> made) {
+    return made.getOrDefault(subscription, Versions.NOTHING);
   }
 
   private void checkParked(Message parked, Instant now) {
     MessageModel message = message(parked.id());
     EndpointModel endpoint = message.endpoint;
+    checkVersion(parked, message);
     unless(message.isIdle(), "a message is in one place only", message);
     if (parked.status() == Status.PAUSED) {
       checkPaused(parked, message, now);
@@ -834,6 +1036,7 @@ public final class Model {
 
   private void checkDropped(Write.Drop drop, Instant now) {
     MessageModel message = message(drop.message().id());
+    checkVersion(drop.message(), message);
     checkDropTold(drop, message);
     unless(message.sendingSince == null, "a message is in one place only", message);
     boolean right =
@@ -885,10 +1088,11 @@ public final class Model {
           counts.expired += drop.reason() == DropReason.EXPIRED ? 1 : 0;
           counts.unsubscribed += drop.reason() == DropReason.UNSUBSCRIBED ? 1 : 0;
         }
-        case Write.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
+        case Write.Import many -> changesOnly(many).forEach(this::store);
         case Write.Subscribe subscribe -> {
           store(subscribe.newEndpoint());
           storedSubscriptions.put(subscribe.subscription().id(), subscribe.subscription());
+          versionings.values().forEach(one -> one.stored(subscribe.subscription()));
           if (subscribe.history() != null) {
             counts.newcomers++;
             replays.came(subscribe.subscription(), subscribe.history());
@@ -913,11 +1117,7 @@ public final class Model {
               .removeIf(one -> one.isTo(change.endpoint().health()));
           announce(change.announced(), now);
         }
-        case Write.Update update -> {
-          store(update.newEndpoint());
-          storedSubscriptions.put(update.subscription().id(), update.subscription());
-          replays.newcomers.changed(update.subscription());
-        }
+        case Write.Update update -> store(update);
         case Write.Move move -> move(message(move.message().id()), move.message(), now);
         case Write.Spread spread -> {
           steps.made(spread);
@@ -980,20 +1180,21 @@ public final class Model {
   }
 
   private void keep(Message made, boolean late, Instant now) {
-    MessageModel message =
-        new MessageModel(
-            made.id(),
-            made.event(),
-            made.subscription(),
-            endpoint(made.endpoint()),
-            Row.of(made),
-            now);
+    MessageModel message = new MessageModel(made, endpoint(made.endpoint()), now);
     message.cameLate = late;
+    counts.inBothVersions += made.version() == null ? 0 : 1;
     unless(open.put(made.id(), message) == null, "ids are given once", made);
     sizes.put(made.id(), made.size());
     if (made.status() == Status.PENDING) {
       message.endpoint.pending.put(message.id, message);
     }
+  }
+
+  private void store(Write.Update update) {
+    store(update.newEndpoint());
+    storedSubscriptions.put(update.subscription().id(), update.subscription());
+    versionings.values().forEach(one -> one.stored(update.subscription()));
+    replays.newcomers.changed(update.subscription());
   }
 
   private void store(@Nullable Endpoint made) {
@@ -1041,16 +1242,12 @@ public final class Model {
           Subscription made = subscribe.subscription();
           subscriptions.put(made.id(), made);
           histories.put(made.id(), new SubscriptionModel(made, now));
+          versionings.values().forEach(one -> wish(history(made.id()), one));
           subscriptionsChangedAt = now;
           replays.goesOn(now);
         }
-        case Write.Update update -> {
-          subscriptions.put(update.subscription().id(), update.subscription());
-          SubscriptionModel history = history(update.subscription().id());
-          history.is(update.subscription(), now);
-          history.mostUnfinished = Math.max(history.mostUnfinished, unfinishedOf(history));
-          subscriptionsChangedAt = now;
-        }
+        case Write.Update update -> known(update, now);
+        case Write.Import many -> changesOnly(many).forEach(update -> known(update, now));
         case Write.Unsubscribe unsubscribe -> {
           subscriptionsChangedAt = now;
           subscriptions.remove(unsubscribe.subscription().id());
@@ -1068,9 +1265,17 @@ public final class Model {
           progress.made().forEach(made -> known(made.message().id(), now));
           replays.goesOn(now);
         }
-        case Write.Deliver _, Write.Forget _, Write.Configure _, Write.Import _ -> {}
+        case Write.Deliver _, Write.Forget _, Write.Configure _ -> {}
       }
     }
+  }
+
+  private void known(Write.Update update, Instant now) {
+    subscriptions.put(update.subscription().id(), update.subscription());
+    SubscriptionModel history = history(update.subscription().id());
+    history.is(update.subscription(), now);
+    history.mostUnfinished = Math.max(history.mostUnfinished, unfinishedOf(history));
+    subscriptionsChangedAt = now;
   }
 
   private int unfinishedOf(SubscriptionModel subscription) {
@@ -1137,6 +1342,7 @@ public final class Model {
   public void starts(Instant now) {
     submitted.clear();
     leaving.clear();
+    versionings.clear();
     subscriptions.clear();
     subscriptions.putAll(storedSubscriptions);
     ended.clear();

@@ -138,6 +138,7 @@ final class Newcomers {
               && !past.given().contains(newcomer.subscription.id())
               && made.add(message.event())
               && message.subscription() == newcomer.subscription.id()
+              && message.version() == null
               && !Id.time(message.event()).isBefore(newcomer.since())
               && message.event() > before.through()
               && message.event() <= after.through()

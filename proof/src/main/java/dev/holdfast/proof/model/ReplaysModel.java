@@ -2,6 +2,7 @@ package dev.holdfast.proof.model;
 
 import static dev.holdfast.proof.model.Violation.unless;
 
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -38,7 +39,12 @@ final class ReplaysModel {
   boolean remembers;
 
   private record Finished(
-      long event, long subscription, long endpoint, Ending ending, Instant at) {}
+      long event,
+      long subscription,
+      long endpoint,
+      @Nullable Version version,
+      Ending ending,
+      Instant at) {}
 
   /** A replay as it is on disk, and what it is of. */
   private record Known(Replay replay, NavigableMap<Long, Finished> fits) {}
@@ -47,7 +53,13 @@ final class ReplaysModel {
     if (remembers) {
       finished.put(
           message.id,
-          new Finished(message.event, message.subscription, message.endpoint.id, ending, at));
+          new Finished(
+              message.event,
+              message.subscription,
+              message.endpoint.id,
+              message.version,
+              ending,
+              at));
     }
   }
 
@@ -155,6 +167,10 @@ final class ReplaysModel {
                 && Row.of(message).equals(Row.replayed(base)),
             "a replayed message is new, of the same event and subscription, and due at once",
             remade);
+        unless(
+            message.version() == of.version(),
+            "a replayed message has its original's version",
+            () -> remade + " but " + of);
       }
       Map<Long, Finished> passed =
           known.fits().subMap(before.through(), false, after.through(), true);

@@ -42,6 +42,10 @@ final class Steps {
               && message.subscription() == step.targets().get(i).subscription(),
           "an event has a message for each subscription that wants it",
           write);
+      unless(
+          message.version() == step.targets().get(i).version(),
+          "a message keeps its version",
+          () -> message + " of " + step);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.model;
 
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.TypePattern;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,4 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param url normalised
  */
 public record SubscriptionChange(
-    @Nullable String url, @Nullable List<TypePattern> types, @Nullable Boolean paused) {}
+    @Nullable String url,
+    @Nullable List<TypePattern> types,
+    @Nullable Boolean paused,
+    @Nullable Version version) {}

@@ -1,5 +1,7 @@
 package dev.holdfast.proof.model;
 
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
@@ -29,6 +31,9 @@ final class SubscriptionModel {
   /** What was asked for and not answered yet, in that order. */
   final List<SubscriptionChange> asked = new ArrayList<>();
 
+  /** The versions that were asked for since the process has started. */
+  final List<VersionWish> versions = new ArrayList<>();
+
   SubscriptionModel(Subscription subscription, Instant now) {
     this.known = subscription;
     this.changedAt = now;
@@ -36,13 +41,25 @@ final class SubscriptionModel {
     endpoints.add(subscription.endpoint());
   }
 
+  /**
+   * A version that somebody wants it to have.
+   *
+   * @param ofMany together with others, for which the engine may take its time
+   */
+  record VersionWish(Version version, Instant at, boolean ofMany) {}
+
   /** What people see of a subscription. */
-  record Face(String url, List<TypePattern> types, boolean paused) {
+  record Face(String url, List<TypePattern> types, boolean paused, Version version) {
     Face with(SubscriptionChange change) {
       return new Face(
           change.url() == null ? url : change.url(),
           change.types() == null ? types : change.types(),
-          change.paused() == null ? paused : change.paused());
+          change.paused() == null ? paused : change.paused(),
+          change.version() == null ? version : change.version());
+    }
+
+    Face in(Version other) {
+      return new Face(url, types, paused, other);
     }
   }
 
@@ -60,6 +77,25 @@ final class SubscriptionModel {
     }
   }
 
+  /**
+   * Whether it can have become so: who gives it the version that it has changes nothing, and who
+   * gives it the other does so when they ask for it.
+   */
+  boolean mayBe(Edition after, Edition before, Instant now) {
+    Instant changedAt = after.changedAt();
+    if (after.version() == before.version()) {
+      return after.equals(before);
+    }
+    return changedAt != null
+        && versions.stream()
+            .filter(wish -> wish.version() == after.version())
+            .anyMatch(
+                wish ->
+                    wish.ofMany()
+                        ? !changedAt.isBefore(wish.at()) && !changedAt.isAfter(now)
+                        : changedAt.equals(wish.at()));
+  }
+
   /** The process starts again, with what is on disk. */
   void restart(Subscription subscription, Instant now) {
     is(subscription, now);
@@ -67,6 +103,7 @@ final class SubscriptionModel {
     mostUnfinished = 0;
     pausedUntil = Instant.MIN;
     asked.clear();
+    versions.clear();
   }
 
   /** Until when, at least, it was paused. */

@@ -106,7 +106,7 @@ final class Timeliness {
         checkFitted(message, subscription, 1 + subscription.mostUnfinished / sweep, now);
       } else if (message.row.status() == Status.PAUSED) {
         checkParking(message, now);
-      } else if (message.endpoint.isEnabled()) {
+      } else if (message.endpoint.isEnabled() && !hasExpired(message)) {
         checkSending(message, now);
       } else {
         checkParking(message, now);
@@ -115,6 +115,14 @@ final class Timeliness {
     for (EndpointModel endpoint : endpoints) {
       checkProbing(endpoint, open, subscriptionOf, now);
     }
+  }
+
+  /** Whether its deadline had passed when its endpoint was enabled: it is given up, not tried. */
+  private static boolean hasExpired(MessageModel message) {
+    Instant due = message.row.due();
+    return message.row.status() == Status.PARKED
+        && due != null
+        && !due.isAfter(message.endpoint.since);
   }
 
   /**

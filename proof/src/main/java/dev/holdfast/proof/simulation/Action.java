@@ -1,9 +1,11 @@
 package dev.holdfast.proof.simulation;
 
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.path.Request.Operation;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,30 @@ sealed interface Action {
 
   /** A subscription comes that wants what was accepted in the last while too. */
   record SubscribeSince(Instant at, int endpoint, String type, Duration back) implements Action {}
+
+  /**
+   * A subscription comes in the format that has versions.
+   *
+   * @param back it wants what was accepted in the last while too
+   */
+  record SubscribeIn(
+      Instant at,
+      Version version,
+      int endpoint,
+      String type,
+      @Nullable String subject,
+      @Nullable Duration back)
+      implements Action {}
+
+  /** A subscription gets a version, which may be the one that it has. */
+  record ToVersion(Instant at, int which, Version version) implements Action {}
+
+  /**
+   * Many subscriptions get a version at once.
+   *
+   * @param which all, when there are none
+   */
+  record ManyToVersion(Instant at, List<Integer> which, Version version) implements Action {}
 
   record Unsubscribe(Instant at, int which) implements Action {}
 

@@ -29,6 +29,7 @@ record Mutant(
   private static final String REAL = "*";
   private static final String CHANGING = "+";
   private static final String NEWCOMERS = "~";
+  private static final String VERSIONS = "^";
 
   static List<Mutant> all() {
     try (InputStream in = Mutant.class.getResourceAsStream("mutants.txt")) {
@@ -64,6 +65,9 @@ record Mutant(
   }
 
   private static long worlds(List<String> words) {
+    if (words.contains(VERSIONS)) {
+      return WorldMaker.VERSIONS_FROM;
+    }
     if (words.contains(NEWCOMERS)) {
       return WorldMaker.NEWCOMERS_FROM;
     }

@@ -59,7 +59,7 @@ public final class Simulate implements Callable<Integer> {
       paramLabel = "SEED",
       description =
           "the first seed; the others follow it; from 1099511627776 on subscriptions change in the"
-              + " worlds (default: a third of each kind, new ones each time; with --mutants 0)")
+              + " worlds (default: a quarter of each kind, new ones each time; with --mutants 0)")
   private @Nullable Long from;
 
   @Option(
@@ -134,11 +134,11 @@ public final class Simulate implements Callable<Integer> {
     long first = from != null ? from : ThreadLocalRandom.current().nextLong(MOST_NEW_SEED);
     long worlds = seeds == null ? WORLDS : seeds;
     // Whoever does not say where to begin gets worlds of each kind.
-    long ofEachKind = from != null ? 0 : worlds / 3;
+    long ofEachKind = from != null ? 0 : worlds / 4;
     ProgressBar bar = new ProgressBar(worlds);
     Campaign campaign = new Campaign(MOST_FAILURES);
     long started = System.nanoTime();
-    long plain = worlds - 2 * ofEachKind;
+    long plain = worlds - 3 * ofEachKind;
     run(campaign, first, plain, bar::show);
     if (ofEachKind > 0) {
       run(campaign, WorldMaker.CHANGING + first, ofEachKind, done -> bar.show(plain + done));
@@ -147,6 +147,11 @@ public final class Simulate implements Callable<Integer> {
           WorldMaker.NEWCOMERS_FROM + first,
           ofEachKind,
           done -> bar.show(plain + ofEachKind + done));
+      run(
+          campaign,
+          WorldMaker.VERSIONS_FROM + first,
+          ofEachKind,
+          done -> bar.show(plain + 2 * ofEachKind + done));
     }
     Duration took = Duration.ofNanos(System.nanoTime() - started);
     bar.end();

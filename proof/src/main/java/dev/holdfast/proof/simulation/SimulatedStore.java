@@ -304,7 +304,7 @@ final class SimulatedStore implements Store {
   }
 
   private static Message at(Instant due, long id) {
-    return new Message(id, 0, 0, 0, Status.PARKED, 0, 0, due, due, null, null, 0);
+    return new Message(id, 0, 0, 0, Status.PARKED, 0, 0, due, due, null, null, 0, null);
   }
 
   @Override
@@ -328,7 +328,8 @@ final class SimulatedStore implements Store {
             Instant.EPOCH,
             null,
             null,
-            0);
+            0,
+            null);
     TreeSet<Message> merged = new TreeSet<>(BY_ATTEMPTS);
     Shelf shelf = shelf(endpoint);
     shelf.waiting.tailSet(from, false).stream().limit(backlogRows).forEach(merged::add);
@@ -408,7 +409,8 @@ final class SimulatedStore implements Store {
                 message.event(),
                 message.subscription(),
                 message.size(),
-                replayed.contains(message.id())));
+                replayed.contains(message.id()),
+                message.version()));
       }
     }
     return new Originals(found, through, true);
@@ -432,7 +434,7 @@ final class SimulatedStore implements Store {
       if (!event.acceptedAt().isBefore(since)
           && interest.wants(event)
           && !hasMessage(event, subscription)) {
-        found.add(new Original(0, event.id(), subscription, event.size(), false));
+        found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }
     return new Originals(found, through, true);

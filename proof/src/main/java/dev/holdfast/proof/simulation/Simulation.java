@@ -5,12 +5,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Edition;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Effect;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.path.Limits;
@@ -40,6 +45,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -77,6 +83,7 @@ final class Simulation {
   private static final int LARGEST_EVENT = 1_000;
 
   private static final int LARGEST_REQUEST = 4_000;
+  private static final int LARGEST_REQUEST_IN_BOTH_VERSIONS = 2 * LARGEST_REQUEST;
 
   private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
 
@@ -132,6 +139,9 @@ final class Simulation {
   /** Whether, after its last step, the engine held as much as it may. */
   private boolean crowded;
 
+  /** The questions that the model has heard of, since they were not refused at once. */
+  private final IdentityHashMap<Request, Boolean> heard = new IdentityHashMap<>();
+
   private @Nullable Load lastRead;
   private int sameReads;
 
@@ -147,7 +157,12 @@ final class Simulation {
             world.limits().inFlightUnproven(),
             world.limits().sendingBytes());
     this.model =
-        new Model(world.contract(), obstacles, prompt(world.limits()), world.limits().sweep());
+        new Model(
+            world.contract(),
+            obstacles,
+            prompt(world.limits()),
+            world.limits().sweep(),
+            world.limits().bothVersions());
     if (world.script().stream().anyMatch(Simulation::isOfThePast)) {
       store.remembers = true;
       model.remembersFinished();
@@ -157,7 +172,9 @@ final class Simulation {
 
   /** Whether what is over matters, since somebody wants to have it again. */
   private static boolean isOfThePast(Action action) {
-    return action instanceof Action.Replay || action instanceof Action.SubscribeSince;
+    return action instanceof Action.Replay
+        || action instanceof Action.SubscribeSince
+        || (action instanceof Action.SubscribeIn newcomer && newcomer.back() != null);
   }
 
   /** With little room the engine has to read in small steps, one after the other. */
@@ -266,6 +283,7 @@ final class Simulation {
     stopping = false;
     effectsLeft = Integer.MAX_VALUE;
     inputs = new ArrayList<>();
+    heard.clear();
     crowded = false;
     disk.starts();
     Snapshot snapshot = store.snapshot();
@@ -377,7 +395,9 @@ final class Simulation {
     switch (input) {
       case Input.Asked asked -> {
         Answer answer = answers.get(asked.replyTo());
-        if (!(answer instanceof Answer.Refused || answer instanceof Answer.NotFound)) {
+        if (!(answer instanceof Answer.Refused
+            || answer instanceof Answer.NotFound
+            || answer instanceof Answer.Unfit)) {
           asked(asked.request());
         }
       }
@@ -432,6 +452,7 @@ final class Simulation {
   }
 
   private void asked(Request request) {
+    heard.put(request, true);
     switch (request) {
       case Request.Submit submit -> {
         for (NewEvent event : submit.events()) {
@@ -448,10 +469,13 @@ final class Simulation {
         }
       }
       case Request.LimitRate limit -> model.limitsRate(limit.endpoint(), limit.rateLimit(), now);
-      case Request.Update update -> model.changing(update.subscription(), change(update.patch()));
+      case Request.Update update ->
+          model.changing(update.subscription(), change(update.patch()), now);
       case Request.Replay replay -> model.replaying(replay.selection());
       case Request.CancelReplay cancel -> model.cancelling(cancel.replay());
       case Request.Subscribe _, Request.RetryNow _ -> {}
+      case Request.ChangeVersion change ->
+          model.changingVersion(change, change.subscriptions(), change.version(), now);
       case Request.Import _ -> throw new IllegalStateException("nobody imports in these worlds");
     }
   }
@@ -557,7 +581,8 @@ final class Simulation {
             "send "
                 + trace.message(delivery.message().id())
                 + " to "
-                + trace.endpoint(delivery.message().endpoint()));
+                + trace.endpoint(delivery.message().endpoint())
+                + Words.version(delivery.message()));
     model.sends(delivery, now);
     Behaviour behaviour =
         healed
@@ -633,6 +658,9 @@ final class Simulation {
                   subscribe.subject()),
               _ -> {});
       case Action.SubscribeSince newcomer -> subscribe(newcomer);
+      case Action.SubscribeIn wanted -> subscribe(wanted);
+      case Action.ToVersion to -> change(to.which(), Patch.of(Form.Change.to(to.version())));
+      case Action.ManyToVersion many -> changeMany(many);
       case Action.Unsubscribe unsubscribe -> {
         Subscription which = store.subscriptionAt(unsubscribe.which());
         if (which != null) {
@@ -704,6 +732,57 @@ final class Simulation {
         _ -> {});
   }
 
+  private void subscribe(Action.SubscribeIn wanted) {
+    Version version = wanted.version();
+    Interest interest =
+        new Interest(List.of(new TypePattern(wanted.type())), wanted.subject(), Filters.NONE);
+    Form form =
+        new Form(
+            Format.WORKFRONT,
+            new Edition(version, null),
+            false,
+            null,
+            Collections.emptyNavigableMap(),
+            List.of());
+    String url = url(wanted.endpoint());
+    // Every other one is content with another that is the same.
+    boolean unlessThere = wanted.at().toEpochMilli() % 2 == 0;
+    ask(
+        new Request.Subscribe(
+            TENANT,
+            new Request.Wish(url, interest, form, null),
+            wanted.back() == null ? null : now.minus(wanted.back()),
+            unlessThere),
+        answer -> {
+          if (answer instanceof Answer.Subscribed subscribed) {
+            model.subscribed(subscribed.subscription(), version);
+          } else if (answer instanceof Answer.AlreadyThere(long id)) {
+            model.alreadyThere(id, url, interest, version);
+          }
+        });
+  }
+
+  private void changeMany(Action.ManyToVersion many) {
+    List<Long> ids = many.which().isEmpty() ? null : new ArrayList<>();
+    for (int which : many.which()) {
+      Subscription subscription = store.subscriptionAt(which);
+      if (ids != null && subscription != null && ObjectEvent.of(subscription).isPresent()) {
+        ids.add(subscription.id());
+      }
+    }
+    Request question = new Request.ChangeVersion(TENANT, ids, many.version());
+    ask(
+        question,
+        answer -> {
+          if (answer instanceof Answer.Imported imported) {
+            model.versionChanged(
+                question, imported.items().stream().map(Item::subscription).toList());
+          } else {
+            model.versionNotChanged(question);
+          }
+        });
+  }
+
   private void change(int which, Patch patch) {
     Subscription subscription = store.subscriptionAt(which);
     if (subscription != null) {
@@ -712,19 +791,21 @@ final class Simulation {
   }
 
   private void change(Subscription subscription, Patch patch) {
+    Request question = new Request.Update(TENANT, subscription.id(), patch);
     ask(
-        new Request.Update(TENANT, subscription.id(), patch),
+        question,
         answer -> {
           if (answer instanceof Answer.Updated updated) {
             model.changed(updated.subscription(), change(patch));
-          } else if (answer instanceof Answer.Refused) {
+          } else if (answer instanceof Answer.Refused && heard.containsKey(question)) {
             model.notChanged(subscription.id(), change(patch));
           }
         });
   }
 
   private static SubscriptionChange change(Patch patch) {
-    return new SubscriptionChange(patch.url(), patch.interest().types(), patch.paused());
+    return new SubscriptionChange(
+        patch.url(), patch.interest().types(), patch.paused(), patch.form().version());
   }
 
   private void replay(Action.Replay replay) {
@@ -920,7 +1001,12 @@ final class Simulation {
     int lanes = store.endpoints();
     limit(
         gauges.unwritten(),
-        limits.unwritten() + limits.inFlight() + lanes * limits.laneWindow() + LARGEST_REQUEST,
+        limits.unwritten()
+            + limits.inFlight()
+            + lanes * limits.laneWindow()
+            + (world.seed() >= WorldMaker.VERSIONS_FROM
+                ? LARGEST_REQUEST_IN_BOTH_VERSIONS
+                : LARGEST_REQUEST),
         "writes that wait",
         gauges);
     limit(

@@ -43,7 +43,8 @@ final class Totals {
         dropped     %,d exhausted, %,d expired, %,d unsubscribed; lost %s
         endpoints   %,d changes of state, %,d attempts in recovery, %,d announced
         changes     %,d of subscriptions, %,d messages moved or released, %,d held back
-        later       %,d steps of events that many want, %,d messages replayed, %,d newcomers""",
+        later       %,d steps of events that many want, %,d messages replayed, %,d newcomers
+        versions    %,d changes, %,d messages in one of both""",
         worlds,
         seconds,
         failed,
@@ -73,6 +74,8 @@ final class Totals {
         counts.pauses,
         counts.steps,
         counts.replayed,
-        counts.newcomers);
+        counts.newcomers,
+        counts.versionChanges,
+        counts.inBothVersions);
   }
 }

@@ -1,7 +1,10 @@
 package dev.holdfast.proof.simulation;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.port.Batch;
@@ -60,14 +63,19 @@ final class Words {
           "subscribe "
               + trace.subscription(subscribe.subscription().id())
               + " to "
-              + trace.endpoint(subscribe.subscription().endpoint());
+              + trace.endpoint(subscribe.subscription().endpoint())
+              + version(subscribe.subscription());
       case Write.Import all ->
-          "import " + all.created().size() + " new, " + all.changed().size() + " changed";
+          "import "
+              + all.created().size()
+              + " new, "
+              + all.changed().stream().map(this::of).toList();
       case Write.Update update ->
           "change "
               + trace.subscription(update.subscription().id())
               + " to "
               + trace.endpoint(update.subscription().endpoint())
+              + version(update.subscription())
               + (update.subscription().paused() ? ", paused" : "");
       case Write.Move move ->
           "move "
@@ -97,8 +105,19 @@ final class Words {
                         + " "
                         + trace.message(message.id())
                         + " for "
-                        + trace.endpoint(message.endpoint()))
+                        + trace.endpoint(message.endpoint())
+                        + version(message))
             .toList();
+  }
+
+  static String version(Message message) {
+    return message.version() == null ? "" : " in " + message.version();
+  }
+
+  private static String version(Subscription subscription) {
+    return subscription.form().format() == Format.WORKFRONT
+        ? " in " + subscription.form().version()
+        : "";
   }
 
   static String of(Answer answer) {

@@ -39,4 +39,9 @@ record World(
     return new World(
         seed, contract, limits, backlogRows, commitTime, readTime, shorter, staysPaused, end);
   }
+
+  World with(Limits other) {
+    return new World(
+        seed, contract, other, backlogRows, commitTime, readTime, script, staysPaused, end);
+  }
 }

@@ -85,8 +85,14 @@ final class WorldMaker {
   /** The first seed of worlds in which subscriptions come that want what was before them. */
   static final long NEWCOMERS_FROM = 2_000_000_000_000_000L;
 
+  /** The first seed of worlds in which subscriptions change the version that they are sent. */
+  static final long VERSIONS_FROM = 3_000_000_000_000_000L;
+
   static World make(long seed) {
     World world = new WorldMaker(seed).make();
+    if (seed >= VERSIONS_FROM) {
+      return new Versions(world).make();
+    }
     if (seed >= NEWCOMERS_FROM) {
       return withNewcomers(world);
     }
@@ -253,7 +259,8 @@ final class WorldMaker {
         limits.sweep(),
         more.nextInt(4) == 0 ? limits.matchesAtOnce() : more.nextInt(1, 4),
         limits.spreading(),
-        limits.retryStoreAfter());
+        limits.retryStoreAfter(),
+        Limits.BOTH_VERSIONS);
   }
 
   private Contract contract() {
@@ -301,7 +308,8 @@ final class WorldMaker {
         random.nextInt(1, 8),
         1_000,
         1_000_000,
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        Limits.BOTH_VERSIONS);
   }
 
   private Instant moment(SplittableRandom from) {

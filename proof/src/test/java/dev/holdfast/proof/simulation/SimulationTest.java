@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SimulationTest {
   private static final int LIMITED_SEEDS = 60;
   private static final int NEWCOMER_SEEDS = 50;
+  private static final int VERSION_SEEDS = 50;
   private static final int FIXED_SEEDS = 300;
   private static final int FRESH_SEEDS = 300;
   private static final int FIXED_CHANGING_SEEDS = 100;
@@ -63,6 +64,20 @@ class SimulationTest {
     run(
         WorldMaker.NEWCOMERS_FROM + ThreadLocalRandom.current().nextLong(MOST_NEW_SEED),
         NEWCOMER_SEEDS);
+  }
+
+  @Test
+  void worlds_in_which_versions_change_keep_the_contract_and_meet_everything() throws Exception {
+    Counts counts = run(WorldMaker.VERSIONS_FROM, VERSION_SEEDS).totals().counts();
+    assertThat(counts.versionChanges).isPositive();
+    assertThat(counts.inBothVersions).isPositive();
+    assertThat(counts.moves).isPositive();
+    assertThat(counts.steps).isPositive();
+    assertThat(counts.replayed).isPositive();
+    assertThat(counts.newcomers).isPositive();
+    run(
+        WorldMaker.VERSIONS_FROM + ThreadLocalRandom.current().nextLong(MOST_NEW_SEED),
+        VERSION_SEEDS);
   }
 
   @Test
@@ -120,15 +135,34 @@ class SimulationTest {
         1099511635495L,
         1099511700247L,
         1099511700410L,
+        301278029558L,
         1588461967735L,
-        2000000000001186L
+        2000000000001186L,
+        3000000000000036L,
+        3000000000000549L
       })
   void worlds_that_once_broke_the_contract_keep_it(long seed) {
     assertThat(Simulation.run(WorldMaker.make(seed), Trace.off()).violation()).isNull();
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 1099511627777L, 1099511627778L})
+  @ValueSource(
+      longs = {
+        1,
+        2,
+        3,
+        5,
+        8,
+        13,
+        21,
+        34,
+        55,
+        89,
+        1099511627777L,
+        1099511627778L,
+        3000000000000001L,
+        3000000000000002L
+      })
   void the_same_seed_gives_the_same_trace_byte_for_byte(long seed) {
     String once = Simulation.run(WorldMaker.make(seed), Trace.on()).trace();
     assertThat(once).isNotEmpty();

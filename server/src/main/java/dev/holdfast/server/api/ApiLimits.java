@@ -48,6 +48,13 @@ public record ApiLimits(
   /** Previews under way at once. */
   static final int PREVIEWS = 4;
 
+  /** Subscriptions whose version one request changes. */
+  static final int VERSION_CHANGES = Limits.VERSION_CHANGES;
+
+  static final int VERSION_CHANGES_BYTES = 512 << 10;
+
+  static final int OBJ_CODE_CHARS = 100;
+
   static final int REPLAY_BYTES = 16 << 10;
 
   static final int KEY_REQUEST_BYTES = 4 << 10;
@@ -88,6 +95,21 @@ public record ApiLimits(
 
   /** At about this size a list of subscriptions ends, however many were asked for. */
   static final int LIST_BYTES = 4 << 20;
+
+  /** The highest number that a page can be asked for by. */
+  static final int PAGES = 1_000_000_000;
+
+  /** Subscriptions in a list that comes whole. */
+  static final int WHOLE_LIST_ITEMS = 10_000;
+
+  /** A list that cannot end early is refused beyond this size. */
+  static final int WHOLE_LIST_BYTES = 16 << 20;
+
+  /** Lists that cannot end early and have no more than this are not counted. */
+  static final int SHORT_LIST_ITEMS = 50;
+
+  /** Longer ones that are made, or wait to be taken by their callers, at once. */
+  static final int LONG_LISTS = 4;
 
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;

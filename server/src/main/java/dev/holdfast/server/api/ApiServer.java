@@ -109,7 +109,8 @@ public final class ApiServer {
     AtomicBoolean stopping = new AtomicBoolean();
     Metrics metrics = new Metrics(options.metrics(), connections, () -> !stopping.get());
     List<Route> routes = new ArrayList<>();
-    routes.addAll(new EventsApi(engine, limits, options.schedule(), options.tracer()).routes());
+    EventsApi events = new EventsApi(engine, limits, options.schedule(), options.tracer());
+    routes.addAll(events.routes());
     SubscriptionReader subscriptions = new SubscriptionReader(options.urls(), options.clock());
     routes.addAll(new SubscriptionsApi(engine, subscriptions, options.clock()).routes());
     routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
@@ -119,6 +120,8 @@ public final class ApiServer {
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring()).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
+    WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
+    routes.addAll(new WorkfrontApi(engine, limits, workfront, events).routes());
     routes.addAll(new OpenApi().routes());
     Intake intake =
         new Intake(

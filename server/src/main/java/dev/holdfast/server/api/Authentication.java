@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Authentication {
   private static final CharSequence TENANT_HEADER = HttpHeaders.createOptimized("holdfast-tenant");
+  private static final CharSequence SESSION_ID = HttpHeaders.createOptimized("sessionid");
   private static final String SCHEME = "Bearer ";
   private static final String DEFAULT_TENANT = "default";
 
@@ -30,9 +32,10 @@ final class Authentication {
     }
   }
 
-  /** Who sends the request, if the key allows the access. */
-  Caller caller(HttpServerRequest request, Access access) {
-    Principal principal = principal(request.headers().get(HttpHeaders.AUTHORIZATION));
+  /** Who sends the request, if the key allows the call. */
+  Caller caller(HttpServerRequest request, Route route) {
+    Principal principal = principal(request.headers(), route.credential());
+    Access access = route.access();
     if (!access.allows(principal.role())) {
       throw Refusal.of(
           Kind.NOT_ALLOWED,
@@ -45,18 +48,26 @@ final class Authentication {
     return caller(principal, request.headers().get(TENANT_HEADER));
   }
 
-  private Principal principal(@Nullable String header) {
-    if (header != null
-        && header.length() <= SCHEME.length() + ApiLimits.KEY_CHARS
-        && header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
-      byte[] key = header.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-      Principal principal = authenticator.authenticate(sha256.digest(key)).orElse(null);
+  private Principal principal(MultiMap headers, Route.Credential credential) {
+    String key =
+        switch (credential) {
+          case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
+          case SESSION_ID -> headers.get(SESSION_ID);
+        };
+    if (key != null && key.length() <= ApiLimits.KEY_CHARS) {
+      byte[] bytes = key.strip().getBytes(StandardCharsets.UTF_8);
+      Principal principal = authenticator.authenticate(sha256.digest(bytes)).orElse(null);
       if (principal != null) {
         return principal;
       }
     }
-    throw Refusal.of(
-        Kind.UNAUTHENTICATED, "Send the header \"Authorization: Bearer <key>\" with a valid key.");
+    throw Refusal.of(Kind.UNAUTHENTICATED, credential.remedy);
+  }
+
+  private static @Nullable String afterScheme(@Nullable String header) {
+    return header != null && header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+        ? header.substring(SCHEME.length())
+        : null;
   }
 
   private static Caller caller(Principal principal, @Nullable String named) {

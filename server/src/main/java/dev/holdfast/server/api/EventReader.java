@@ -144,18 +144,31 @@ final class EventReader {
     if (data == null) {
       throw JsonBody.missing("data");
     }
+    checkSize(data, "data", previous, "previous", messageBytes);
+    return new NewEvent(type, subject, occurredAt, data, previous, id, traceparent);
+  }
+
+  /** Refuses what is too large together; the names are those of the fields. */
+  static void checkSize(
+      byte[] data,
+      String dataName,
+      byte @Nullable [] previous,
+      String previousName,
+      int mostBytes) {
     long size = (long) data.length + (previous == null ? 0 : previous.length);
-    if (size > messageBytes) {
+    if (size > mostBytes) {
       throw Refusal.of(
           Kind.TOO_LARGE,
-          "data",
-          "data and previous have "
+          dataName,
+          dataName
+              + " and "
+              + previousName
+              + " have "
               + size
               + " bytes together; at most "
-              + messageBytes
+              + mostBytes
               + " are taken. Send less, or a reference to where the rest can be fetched.");
     }
-    return new NewEvent(type, subject, occurredAt, data, previous, id, traceparent);
   }
 
   private static int field(String name) {

@@ -18,8 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -55,43 +53,34 @@ final class EventsApi {
   }
 
   private void submit(Exchange exchange, byte[] body) {
-    String traceparent = traceparent(exchange, EVENTS);
-    parse(
-        exchange,
+    submit(exchange, EVENTS, body, reader::event);
+  }
+
+  /** Takes in the one event that a body has. */
+  void submit(Exchange exchange, String route, byte[] body, Reading reading) {
+    String traceparent = traceparent(exchange, route);
+    exchange.read(
         body,
-        () -> reader.event(body, traceparent),
+        () -> reading.event(body, traceparent),
         event -> ask(exchange, List.of(event), false));
+  }
+
+  /** How an event stands in a body. */
+  @FunctionalInterface
+  interface Reading {
+    NewEvent event(byte[] body, @Nullable String traceparent);
   }
 
   private void submitBatch(Exchange exchange, byte[] body) {
     String traceparent = traceparent(exchange, BATCH);
-    parse(
-        exchange,
-        body,
-        () -> reader.batch(body, traceparent),
-        events -> ask(exchange, events, true));
+    exchange.read(
+        body, () -> reader.batch(body, traceparent), events -> ask(exchange, events, true));
   }
 
   /** The trace context that the events are kept with: as it came, or under our own span. */
   private @Nullable String traceparent(Exchange exchange, String route) {
     String came = Traceparent.valid(exchange.request().headers().get(TRACEPARENT));
     return spans == null ? came : spans.start(exchange, route, came);
-  }
-
-  /** Small bodies here and now, large ones on another thread: they would hold up the loop. */
-  private <T> void parse(Exchange exchange, byte[] body, Parse<T> parse, Consumer<T> handling) {
-    if (body.length <= ApiLimits.INLINE_PARSE_BYTES) {
-      handling.accept(parse.call());
-    } else {
-      exchange.then(engine.context().executeBlocking(parse, false), handling);
-    }
-  }
-
-  /** Reads a body; fails with a {@link Refusal} only. */
-  @FunctionalInterface
-  private interface Parse<T> extends Callable<T> {
-    @Override
-    T call();
   }
 
   private void ask(Exchange exchange, List<NewEvent> events, boolean batch) {

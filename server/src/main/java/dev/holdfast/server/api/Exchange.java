@@ -6,6 +6,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Connections.Peer;
 import dev.holdfast.server.api.Problem.Kind;
 import io.opentelemetry.api.trace.Span;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -17,10 +18,12 @@ import io.vertx.core.http.HttpServerResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +48,6 @@ final class Exchange {
   private static final CharSequence NO_CACHE = HttpHeaders.createOptimized("no-cache");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
-  private static final CharSequence CHALLENGE = HttpHeaders.createOptimized("Bearer");
 
   private static final byte[] NO_BODY = new byte[0];
   private static final int SMALLEST_BODY_ARRAY = 16 << 10;
@@ -67,6 +69,7 @@ final class Exchange {
   private final boolean expectsBody;
 
   private @Nullable Route route;
+  private Route.Credential credential = Route.Credential.BEARER;
   private @Nullable Span span;
   private Caller caller = Caller.NOBODY;
   private String variable = "";
@@ -76,6 +79,9 @@ final class Exchange {
   private boolean received;
   private boolean answered;
   private boolean closeAtEnd;
+
+  /** Completes when the connection has taken the answer, or is gone. */
+  private Future<Void> written = Future.succeededFuture();
 
   private int bodyLimit;
   private int contentLength;
@@ -92,6 +98,11 @@ final class Exchange {
     this.peer = peer;
     this.expectsBody = expectsBody;
     peer.exchange = this;
+  }
+
+  /** By which header the caller is to be known. */
+  void challengeWith(Route.Credential expected) {
+    credential = expected;
   }
 
   void routed(Route found, String variableInPath, Parameters known, Caller knownCaller) {
@@ -300,18 +311,28 @@ final class Exchange {
     }
   }
 
+  /** Reads a body: a small one here and now, a large one, which would hold up the loop, apart. */
+  <T> void read(byte[] bytes, Supplier<T> reading, Consumer<T> handling) {
+    if (bytes.length <= ApiLimits.INLINE_PARSE_BYTES) {
+      handling.accept(reading.get());
+    } else {
+      then(context.executeBlocking(reading::get, false), handling);
+    }
+  }
+
   /** Goes on when the future is there; answers its failure. */
   <T> void then(Future<T> future, Consumer<T> handling) {
-    future.onComplete(
-        result -> {
-          if (result.succeeded()) {
-            guarded(() -> handling.accept(result.result()));
-          } else if (result.cause() instanceof Refusal refusal) {
-            refuse(refusal.problem());
-          } else {
-            fail(result.cause());
-          }
-        });
+    future.onComplete(result -> goOn(result, handling));
+  }
+
+  private <T> void goOn(AsyncResult<T> result, Consumer<T> handling) {
+    if (result.succeeded()) {
+      guarded(() -> handling.accept(result.result()));
+    } else if (result.cause() instanceof Refusal refusal) {
+      refuse(refusal.problem());
+    } else {
+      fail(result.cause());
+    }
   }
 
   /**
@@ -338,6 +359,23 @@ final class Exchange {
     ask(
         engine,
         asked,
+        expected,
+        handling,
+        whenNotFound,
+        unfit -> refuse(Problem.of(Kind.INVALID_FIELD, unfit.field(), unfit.reason())));
+  }
+
+  /** The same, with another way to go on also when it is not fit for what there is. */
+  <A extends Answer> void ask(
+      Engine engine,
+      Request asked,
+      Class<A> expected,
+      Consumer<A> handling,
+      Runnable whenNotFound,
+      Consumer<Answer.Unfit> whenUnfit) {
+    ask(
+        engine,
+        asked,
         answer -> {
           if (expected.isInstance(answer)) {
             handling.accept(expected.cast(answer));
@@ -345,8 +383,10 @@ final class Exchange {
             whenNotFound.run();
           } else if (answer instanceof Answer.Refused refused) {
             refuse(Problem.of(refused));
-          } else if (answer instanceof Answer.Unfit(String field, String reason)) {
-            refuse(Problem.of(Kind.INVALID_FIELD, field, reason));
+          } else if (answer instanceof Answer.Unfit unfit) {
+            whenUnfit.accept(unfit);
+          } else if (answer instanceof Answer.AlreadyThere(long subscription)) {
+            refuse(Problem.alreadySubscribed(subscription));
           } else if (answer instanceof Answer.TooManySecrets(int most)) {
             refuse(Problem.tooManySecrets(most));
           } else if (answer instanceof Answer.TooManyHistories(int most)) {
@@ -397,15 +437,33 @@ final class Exchange {
     }
   }
 
-  /** Long lists are written on another thread: they would hold up the loop. */
   <T> void answerList(Page<T> page, BiConsumer<JsonGenerator, T> writer) {
-    if (page.items().size() <= ApiLimits.INLINE_WRITE_ITEMS) {
-      answer(200, Json.list(page.items(), writer, page.next()));
+    answerItems(page.items().size(), () -> Json.list(page.items(), writer, page.next()));
+  }
+
+  /** Long lists are written on another thread: they would hold up the loop. */
+  void answerItems(int count, Supplier<Buffer> writing) {
+    if (count <= ApiLimits.INLINE_WRITE_ITEMS) {
+      answer(200, writing.get());
     } else {
-      then(
-          context.executeBlocking(() -> Json.list(page.items(), writer, page.next()), false),
-          json -> answer(200, json));
+      then(context.executeBlocking(writing::get, false), json -> answer(200, json));
     }
+  }
+
+  /**
+   * Answers with something that can be very large: it is written on another thread.
+   *
+   * @return completes when the answer is no longer held: the connection has taken it or is gone
+   */
+  Future<Void> answerLarge(Supplier<Buffer> writing) {
+    return context
+        .executeBlocking(writing::get, false)
+        .map(Objects::requireNonNull)
+        .transform(
+            made -> {
+              goOn(made, json -> answer(200, json));
+              return written.otherwiseEmpty();
+            });
   }
 
   /**
@@ -431,8 +489,12 @@ final class Exchange {
   }
 
   void answerNoContent() {
+    answerEmpty(204);
+  }
+
+  void answerEmpty(int status) {
     if (begin()) {
-      end(request.response().setStatusCode(204), null);
+      end(request.response().setStatusCode(status), null);
     }
   }
 
@@ -450,7 +512,7 @@ final class Exchange {
       response.putHeader(HttpHeaders.CONTENT_TYPE, PROBLEM_JSON);
       response.putHeader(CACHE_CONTROL, NO_STORE);
       if (problem.kind() == Kind.UNAUTHENTICATED) {
-        response.putHeader(WWW_AUTHENTICATE, CHALLENGE);
+        response.putHeader(WWW_AUTHENTICATE, credential.challenge);
       }
       if (problem.retryAfterSeconds() > 0) {
         response.putHeader(HttpHeaders.RETRY_AFTER, Integer.toString(problem.retryAfterSeconds()));
@@ -527,12 +589,12 @@ final class Exchange {
       }
     }
     if (content == null) {
-      response.end();
+      written = response.end();
     } else if (request.method().equals(HttpMethod.HEAD)) {
       response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
-      response.end();
+      written = response.end();
     } else {
-      response.end(content);
+      written = response.end(content);
     }
   }
 

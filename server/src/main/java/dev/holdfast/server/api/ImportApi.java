@@ -31,13 +31,7 @@ final class ImportApi {
   }
 
   private void takeIn(Exchange exchange, byte[] body) {
-    if (body.length <= ApiLimits.INLINE_PARSE_BYTES) {
-      ask(exchange, reader.readImport(body));
-    } else {
-      exchange.then(
-          engine.context().executeBlocking(() -> reader.readImport(body), false),
-          asked -> ask(exchange, asked));
-    }
+    exchange.read(body, () -> reader.readImport(body), asked -> ask(exchange, asked));
   }
 
   private void ask(Exchange exchange, AskedImport asked) {
@@ -50,17 +44,7 @@ final class ImportApi {
                 .toList(),
             asked.dryRun()),
         Answer.Imported.class,
-        imported -> answer(exchange, asked, imported));
-  }
-
-  private void answer(Exchange exchange, AskedImport asked, Answer.Imported imported) {
-    if (imported.items().size() <= ApiLimits.INLINE_WRITE_ITEMS) {
-      exchange.answer(200, json(asked, imported));
-    } else {
-      exchange.then(
-          engine.context().executeBlocking(() -> json(asked, imported), false),
-          json -> exchange.answer(200, json));
-    }
+        imported -> exchange.answerItems(imported.items().size(), () -> json(asked, imported)));
   }
 
   private static Buffer json(AskedImport asked, Answer.Imported imported) {

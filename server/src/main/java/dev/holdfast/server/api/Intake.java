@@ -91,7 +91,9 @@ final class Intake {
     if (match == null) {
       throw Refusal.of(
           Kind.NO_SUCH_PATH,
-          "Calls begin with /v1/; check the path, and that ids in it are percent-encoded.");
+          "Calls begin with /v1/ or "
+              + WorkfrontApi.PATH
+              + "/; check the path, and that ids in it are percent-encoded.");
     }
     Route route = match.resource().route(request.method());
     if (route == null) {
@@ -102,7 +104,8 @@ final class Intake {
       if (stopping.getAsBoolean()) {
         throw new Refusal(Problem.STOPPING);
       }
-      caller = authentication.caller(request, route.access());
+      exchange.challengeWith(route.credential());
+      caller = authentication.caller(request, route);
     }
     exchange.routed(
         route, match.variable(), Parameters.of(request.query(), route.parameters()), caller);

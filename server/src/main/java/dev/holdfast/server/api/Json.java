@@ -29,6 +29,24 @@ final class Json {
     return Buffer.buffer(bytes.toByteArray());
   }
 
+  /** The same for an answer that can be too long, for which it is refused with this problem. */
+  static Buffer write(int mostBytes, Problem tooLong, Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream bytes =
+        new ByteArrayOutputStream(512) {
+          @Override
+          public synchronized void write(byte[] more, int from, int length) {
+            if (length > mostBytes - count) {
+              throw new Refusal(tooLong);
+            }
+            super.write(more, from, length);
+          }
+        };
+    try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+      content.accept(out);
+    }
+    return Buffer.buffer(bytes.toByteArray());
+  }
+
   static <T> Buffer list(
       Collection<T> items, BiConsumer<JsonGenerator, T> writer, @Nullable String next) {
     return write(

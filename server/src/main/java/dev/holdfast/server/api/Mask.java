@@ -25,14 +25,18 @@ final class Mask {
         : HIDDEN + value.substring(value.length() - SHOWN_CHARS);
   }
 
-  /** Refuses a masked value that comes back: it would take the place of the real one. */
-  static String refuse(String value, String field) {
+  /**
+   * Refuses a masked value that comes back: it would take the place of the real one.
+   *
+   * @param isChange whether there may be a value already, which stays if none is given
+   */
+  static String refuse(String value, String field, boolean isChange) {
     if (value.startsWith(HIDDEN) && value.length() <= HIDDEN.length() + SHOWN_CHARS) {
       throw Refusal.of(
           Kind.INVALID_FIELD,
           field,
-          "This is how the value is shown, and not the value. Give the value; a change that leaves"
-              + " it out keeps it.");
+          "This is how the value is shown, and not the value. Give the value"
+              + (isChange ? "; a change that leaves it out keeps it." : "."));
     }
     return value;
   }

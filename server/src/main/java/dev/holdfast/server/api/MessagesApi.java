@@ -212,6 +212,7 @@ final class MessagesApi {
     Json.time(out, "nextAttemptAt", nextAttemptAt(unfinished));
     Long replayOf = message.replayOf();
     Json.text(out, "replayOf", replayOf == null ? null : Id.text(Id.MESSAGE, replayOf));
+    Json.constant(out, "version", message.version());
   }
 
   /** Known for waiting messages only: a parked one's due time is its deadline. */

@@ -73,7 +73,7 @@ final class OwnHeaders {
       } else if (value != JsonToken.VALUE_STRING) {
         throw JsonBody.wrongType(parser, field, "a string");
       } else {
-        set.put(name, value(parser.getString(), field));
+        set.put(name, value(parser.getString(), field, isChange));
       }
       if (set.size() > ApiLimits.HEADERS) {
         throw Refusal.of(
@@ -115,7 +115,7 @@ final class OwnHeaders {
                     || TOKEN_MARKS.indexOf(c) >= 0);
   }
 
-  private static String value(String value, String field) {
+  private static String value(String value, String field, boolean isChange) {
     boolean isPrintable = value.chars().allMatch(c -> c >= ' ' && c < 0x7f);
     if (value.isEmpty()
         || value.length() > ApiLimits.HEADER_VALUE_CHARS
@@ -129,6 +129,6 @@ final class OwnHeaders {
               + ApiLimits.HEADER_VALUE_CHARS
               + " printable ASCII characters, and no blank at its beginning or end.");
     }
-    return Mask.refuse(value, field);
+    return Mask.refuse(value, field, isChange);
   }
 }

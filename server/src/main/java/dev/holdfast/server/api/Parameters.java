@@ -122,20 +122,28 @@ final class Parameters {
   }
 
   int limit() {
-    String given = one("limit");
+    return number("limit", ApiLimits.LIST_ITEMS_DEFAULT, ApiLimits.LIST_ITEMS);
+  }
+
+  /** Which page of a list whose pages have numbers, from 1 on. */
+  int page() {
+    return number("page", 1, ApiLimits.PAGES);
+  }
+
+  private int number(String name, int usual, int most) {
+    String given = one(name);
     if (given == null) {
-      return ApiLimits.LIST_ITEMS_DEFAULT;
+      return usual;
     }
     try {
-      int limit = Integer.parseInt(given);
-      if (limit >= 1 && limit <= ApiLimits.LIST_ITEMS) {
-        return limit;
+      int number = Integer.parseInt(given);
+      if (number >= 1 && number <= most) {
+        return number;
       }
     } catch (NumberFormatException _) {
       // refused below
     }
-    throw Refusal.of(
-        Kind.INVALID_PARAMETER, "limit", "Give a number from 1 to " + ApiLimits.LIST_ITEMS + ".");
+    throw Refusal.of(Kind.INVALID_PARAMETER, name, "Give a number from 1 to " + most + ".");
   }
 
   long before(Cursor.List list) {

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Answer.Refused.Excess;
 import io.vertx.core.buffer.Buffer;
@@ -36,6 +37,7 @@ record Problem(
     INVALID_FIELD(400, "invalid-field", "A field has a value that it cannot have"),
     UNKNOWN_FIELD(400, "unknown-field", "The body has a field that is not known"),
     INVALID_PARAMETER(400, "invalid-parameter", "A parameter or header is not valid"),
+    LIST_TOO_LONG(400, "list-too-long", "The list is too long for one answer"),
     UNEXPECTED_BODY(400, "unexpected-body", "This call takes no body"),
     UNAUTHENTICATED(401, "unauthenticated", "A valid key is needed"),
     NOT_ALLOWED(403, "not-allowed", "The key does not allow this"),
@@ -43,6 +45,7 @@ record Problem(
     NO_SUCH_PATH(404, "no-such-path", "There is no such path"),
     METHOD_NOT_ALLOWED(405, "method-not-allowed", "The path does not know this method"),
     TOO_SLOW(408, "too-slow", "The request did not arrive in time"),
+    ALREADY_SUBSCRIBED(409, "already-subscribed", "There is such a subscription already"),
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
     LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
@@ -104,6 +107,13 @@ record Problem(
   static Problem methodNotAllowed(String allow) {
     return new Problem(
         Kind.METHOD_NOT_ALLOWED, "Use one of: " + allow + ".", null, null, null, 0, allow);
+  }
+
+  static Problem alreadySubscribed(long subscription) {
+    return of(
+        Kind.ALREADY_SUBSCRIBED,
+        "The subscription %s is the same in every field, so nothing was created. Use that one, or ask for something else."
+            .formatted(Id.text(Id.SUBSCRIPTION, subscription)));
   }
 
   static Problem tooManySecrets(int most) {

@@ -17,9 +17,9 @@ final class Rfc3339 {
   private static final int SECONDS_PER_HOUR = 3_600;
 
   /** An offset can lead out of the years that have four digits, and so can be written again. */
-  private static final Instant FIRST = Instant.parse("0000-01-01T00:00:00Z");
+  static final Instant FIRST = Instant.parse("0000-01-01T00:00:00Z");
 
-  private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
+  static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
 
   private Rfc3339() {}
 

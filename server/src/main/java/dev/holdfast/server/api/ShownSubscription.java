@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
@@ -68,10 +69,12 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
     RateLimits.write(out, endpoint.rateLimit());
     Json.time(out, "goneAt", endpoint.goneAt());
     Json.time(out, "createdAt", subscription.createdAt());
+    Json.time(out, "changedAt", subscription.changedAt());
   }
 
   private static void writeForm(JsonGenerator out, Form form, Instant now) {
     Json.constant(out, "format", form.format());
+    Json.constant(out, "version", form.format() == Format.WORKFRONT ? form.version() : null);
     out.writeBooleanProperty("base64Encoding", form.base64());
     Json.text(out, "authToken", Mask.of(form.authToken()));
     out.writeObjectPropertyStart(OwnHeaders.FIELD);

@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.Secret;
@@ -35,11 +36,12 @@ import tools.jackson.core.JsonToken;
  * Reads subscriptions from request bodies.
  *
  * <p>Null is the same as what a field is when nobody has given it, wherever there is such a thing.
+ * Only what a version is then goes by the format; so its null is the same as if it were not there.
  */
 final class SubscriptionReader {
   private static final String CHANGEABLE =
-      "url, types, subject, filters, filterConnector, format, base64Encoding, authToken, headers,"
-          + " rateLimit";
+      "url, types, subject, filters, filterConnector, format, version, base64Encoding, authToken,"
+          + " headers, rateLimit";
 
   private static final Duration OLD_SECRETS_LONGEST = Duration.ofDays(30);
 
@@ -101,7 +103,13 @@ final class SubscriptionReader {
           return new Patch(
               fields.url,
               new Interest.Change(fields.types, fields.subject, fields.filters, fields.connector),
-              new Form.Change(fields.format, fields.base64, fields.authToken, fields.headers, null),
+              new Form.Change(
+                  fields.format,
+                  fields.version,
+                  fields.base64,
+                  fields.authToken,
+                  fields.headers,
+                  null),
               null,
               fields.rateLimit);
         });
@@ -225,13 +233,17 @@ final class SubscriptionReader {
     if (fields.types == null) {
       throw JsonBody.missing("types");
     }
-    Interest interest =
+    return consistent(
         new Interest(
             fields.types,
             fields.subject == null ? null : fields.subject.text(),
             new Filters(
                 fields.connector == null ? Connector.AND : fields.connector,
-                fields.filters == null ? List.of() : fields.filters));
+                fields.filters == null ? List.of() : fields.filters)));
+  }
+
+  /** Refuses filters that cannot work with the types. */
+  static Interest consistent(Interest interest) {
     interest
         .contradiction()
         .ifPresent(
@@ -243,12 +255,19 @@ final class SubscriptionReader {
 
   private Form form(Fields fields, String secret) {
     Form.Change asked =
-        new Form.Change(fields.format, fields.base64, fields.authToken, fields.headers, null);
-    if (!asked.isPossible(Form.PLAIN)) {
+        new Form.Change(
+            fields.format, fields.version, fields.base64, fields.authToken, fields.headers, null);
+    if (!asked.isBase64Possible(Form.PLAIN)) {
       throw Refusal.of(
           Kind.INVALID_FIELD,
           "base64Encoding",
           "Only the format \"workfront\" can be in Base64. Use that format, or leave this out.");
+    }
+    if (!asked.isVersionPossible(Form.PLAIN)) {
+      throw Refusal.of(
+          Kind.INVALID_FIELD,
+          "version",
+          "Only the format \"workfront\" has versions. Use that format, or leave this out.");
     }
     Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS);
     Form unsigned = asked.applyTo(Form.PLAIN, now);
@@ -260,6 +279,7 @@ final class SubscriptionReader {
     }
     return new Form(
         unsigned.format(),
+        unsigned.edition(),
         unsigned.base64(),
         unsigned.authToken(),
         unsigned.headers(),
@@ -273,6 +293,7 @@ final class SubscriptionReader {
     private @Nullable List<Filter> filters;
     private @Nullable Connector connector;
     private @Nullable Format format;
+    private @Nullable Version version;
     private @Nullable Boolean base64;
     private @Nullable NewToken authToken;
     private @Nullable NewHeaders headers;
@@ -282,6 +303,7 @@ final class SubscriptionReader {
   }
 
   private Fields fields(JsonParser parser, Purpose purpose) {
+    boolean isChange = purpose == Purpose.CHANGE;
     Fields fields = new Fields();
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
@@ -300,11 +322,12 @@ final class SubscriptionReader {
                 constant(parser, name, Connector.values(), Connector::name, Connector.AND);
         case "format" ->
             fields.format = constant(parser, name, Format.values(), Json::kebab, Format.HOLDFAST);
+        case "version" ->
+            fields.version = optionalConstant(parser, name, Version.values(), Json::kebab);
         case "base64Encoding" ->
             fields.base64 = Boolean.TRUE.equals(JsonBody.optionalFlag(parser, name));
-        case "authToken" -> fields.authToken = new NewToken(token(parser, name));
-        case OwnHeaders.FIELD ->
-            fields.headers = OwnHeaders.read(parser, purpose == Purpose.CHANGE);
+        case "authToken" -> fields.authToken = new NewToken(token(parser, name, isChange));
+        case OwnHeaders.FIELD -> fields.headers = OwnHeaders.read(parser, isChange);
         case RateLimits.FIELD -> fields.rateLimit = new NewRateLimit(RateLimits.read(parser));
         default -> rare(parser, name, fields, purpose);
       }
@@ -341,7 +364,7 @@ final class SubscriptionReader {
     };
   }
 
-  private String url(String given) {
+  String url(String given) {
     Text.clean(given, "url", ApiLimits.URL_CHARS);
     try {
       return urls.normalise(given);
@@ -386,7 +409,7 @@ final class SubscriptionReader {
             + "; \"*\" stands for any text.");
   }
 
-  private static List<Filter> filters(JsonParser parser) {
+  static List<Filter> filters(JsonParser parser) {
     if (parser.nextToken() == JsonToken.VALUE_NULL) {
       return List.of();
     }
@@ -402,12 +425,30 @@ final class SubscriptionReader {
   }
 
   /** One of some words; the usual one when it is null. */
-  private static <E extends Enum<E>> E constant(
+  static <E extends Enum<E>> E constant(
       JsonParser parser, String field, E[] values, Function<E, String> word, E usual) {
     String given = JsonBody.optionalText(parser, field);
-    if (given == null) {
-      return usual;
-    }
+    return given == null
+        ? usual
+        : constant(
+            given, field, values, word, ", or leave it out for \"" + word.apply(usual) + "\"");
+  }
+
+  /** One of some words; absent when it is null. */
+  private static <E extends Enum<E>> @Nullable E optionalConstant(
+      JsonParser parser, String field, E[] values, Function<E, String> word) {
+    String given = JsonBody.optionalText(parser, field);
+    return given == null ? null : constant(given, field, values, word, ", or leave it out");
+  }
+
+  /** One of some words, which must be there. */
+  static <E extends Enum<E>> E constant(
+      JsonParser parser, String field, E[] values, Function<E, String> word) {
+    return constant(JsonBody.text(parser, field), field, values, word, "");
+  }
+
+  private static <E extends Enum<E>> E constant(
+      String given, String field, E[] values, Function<E, String> word, String otherwise) {
     List<String> words = new ArrayList<>();
     for (E value : values) {
       if (word.apply(value).equals(given)) {
@@ -418,11 +459,15 @@ final class SubscriptionReader {
     throw Refusal.of(
         Kind.INVALID_FIELD,
         field,
-        "Use one of %s, written like that, or leave it out for \"%s\"."
-            .formatted(String.join(", ", words), word.apply(usual)));
+        "Use one of %s, written like that%s.".formatted(String.join(", ", words), otherwise));
   }
 
-  private static @Nullable String token(JsonParser parser, String field) {
+  /**
+   * The token that comes next; absent when it is null.
+   *
+   * @param isChange whether there may be one already, which stays if none is given
+   */
+  static @Nullable String token(JsonParser parser, String field, boolean isChange) {
     String given = JsonBody.optionalText(parser, field);
     if (given == null) {
       return null;
@@ -436,7 +481,7 @@ final class SubscriptionReader {
               + ApiLimits.AUTH_TOKEN_CHARS
               + " visible ASCII characters and no blanks. It is sent after \"Bearer \".");
     }
-    return Mask.refuse(given, field);
+    return Mask.refuse(given, field, isChange);
   }
 
   private static @Nullable String secret(JsonParser parser, String field) {

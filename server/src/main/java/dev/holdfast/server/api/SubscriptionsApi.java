@@ -82,7 +82,7 @@ final class SubscriptionsApi {
 
   private void rotate(Exchange exchange, byte[] body) {
     Rotation rotation = reader.readRotation(body);
-    Form.Change change = new Form.Change(null, null, null, null, rotation.secret());
+    Form.Change change = Form.Change.to(rotation.secret());
     update(exchange, Patch.of(change), rotation.isMade());
   }
 
@@ -146,7 +146,7 @@ final class SubscriptionsApi {
         _ -> exchange.answerNoContent());
   }
 
-  private static long id(Exchange exchange) {
+  static long id(Exchange exchange) {
     OptionalLong id = Id.parse(Id.SUBSCRIPTION, exchange.variable());
     return id.orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
   }

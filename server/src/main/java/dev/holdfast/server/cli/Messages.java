@@ -203,6 +203,9 @@ final class Messages implements Callable<Integer> {
     if (!message.isNull("replayOf")) {
       options.line("replay of", message.text("replayOf"));
     }
+    if (!message.isNull("version")) {
+      options.line("version", message.text("version"));
+    }
     Table attempts =
         new Table(
             Column.number("ATTEMPT"),

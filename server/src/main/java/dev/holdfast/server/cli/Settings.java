@@ -155,6 +155,14 @@ final class Settings {
           "What happens to waiting messages when their endpoint becomes enabled: drain sends them"
               + " at once, schedule keeps their slots.");
 
+  static final Setting<Duration> WORKFRONT_BOTH_VERSIONS =
+      declare(
+          "workfront.both-versions",
+          Kind.duration("0s", "24h"),
+          "5m",
+          "How long after a change of its version a subscription in the format workfront gets each"
+              + " event twice, once in each version; 0s for only in the new one.");
+
   static final Setting<Integer> MESSAGE_MAX_BYTES =
       declare(
           "message.max-bytes",
@@ -387,7 +395,9 @@ final class Settings {
   }
 
   private Limits limits(long heapBytes) {
-    Limits limits = Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT));
+    Limits limits =
+        Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT))
+            .withBothVersions(get(WORKFRONT_BOTH_VERSIONS));
     long most = get(OVERLOAD_MAX_BYTES);
     return most == 0 ? limits : limits.withAcceptingBytes(most);
   }

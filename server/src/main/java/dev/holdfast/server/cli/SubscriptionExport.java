@@ -51,6 +51,7 @@ final class SubscriptionExport {
     }
     copy(shown, exported, "filterConnector", "AND");
     copy(shown, exported, "format", "holdfast");
+    copy(shown, exported, "version", "v2");
     copy(shown, exported, "base64Encoding", "false");
     if (!shown.isNull("authToken")) {
       exported.put("authToken", placeholder(Placeholders.tokenVariable(shown.text("id"))));

@@ -6,15 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Selection;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
 import dev.holdfast.core.path.Answer.Refused.Excess;
 import dev.holdfast.core.path.Answer.Refused.Why;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.server.api.TestServer.Reply;
@@ -24,6 +33,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -320,6 +330,39 @@ class AnswersTest {
     assertThat(problem.get("type").asString()).isEqualTo("urn:holdfast:problem:invalid-field");
     assertThat(problem.get("field").asString()).isEqualTo("subscriptions[0].secret");
     assertThat(problem.get("detail").asString()).isEqualTo("Ten are valid already.");
+  }
+
+  @Test
+  void the_version_of_one_subscription_is_a_change_like_others_unless_it_has_it() throws Exception {
+    Endpoint endpoint = new Endpoint(1, "default", "http://x/", Health.created(Instant.EPOCH));
+    Form form = new Form(Format.WORKFRONT, false, null, Collections.emptyNavigableMap(), List.of());
+    Interest interest = new Interest(List.of(new TypePattern("PROJ.UPDATE")), null, Filters.NONE);
+    Subscription found = new Subscription(2, "default", 1, interest, form, Instant.EPOCH);
+    FakeView view = new FakeView();
+    view.add(endpoint);
+    view.add(found);
+    engine.view = () -> view;
+    Form.Change toV1 = Form.Change.to(Version.V1);
+    Subscription changed =
+        found.with(interest, toV1.applyTo(form, Instant.EPOCH), Instant.EPOCH.plusSeconds(1));
+    engine.answer = _ -> new Answer.Updated(changed, endpoint);
+    String id = Id.text(Id.SUBSCRIPTION, 2);
+    String path = WorkfrontApi.PATH + "/subscriptions/" + id + "/version";
+    byte[] v1 = "{\"version\":\"v1\"}".getBytes(UTF_8);
+
+    Reply same = server.send("PUT", path, "{\"version\":\"v2\"}".getBytes(UTF_8));
+    assertThat(same.text()).isEqualTo("{\"id\":\"" + id + "\",\"version\":\"v2\"}");
+    assertThat(engine.asked).as("nothing changes, not even a time").isEmpty();
+
+    Reply reply = server.send("PUT", path, v1);
+    assertThat(reply.text()).isEqualTo("{\"id\":\"" + id + "\",\"version\":\"v1\"}");
+    assertThat(engine.asked).containsExactly(new Request.Update("default", 2, Patch.of(toV1)));
+
+    for (Answer meanwhile :
+        List.of(new Answer.NotFound(), new Answer.Unfit("version", "It has another format."))) {
+      engine.answer = _ -> meanwhile;
+      refused(404, server.send("PUT", path, v1));
+    }
   }
 
   private static JsonNode refused(int status, Reply reply) {

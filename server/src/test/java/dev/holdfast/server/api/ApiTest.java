@@ -184,6 +184,7 @@ class ApiTest {
             "deadline",
             "nextAttemptAt",
             "replayOf",
+            "version",
             "attempts");
     assertThat(text(message, "event")).isEqualTo("my/17");
     assertThat(text(message, "subscription")).isEqualTo(text(subscription, "id"));
@@ -328,6 +329,7 @@ class ApiTest {
             "filters",
             "filterConnector",
             "format",
+            "version",
             "base64Encoding",
             "authToken",
             "headers",
@@ -337,6 +339,7 @@ class ApiTest {
             "rateLimit",
             "goneAt",
             "createdAt",
+            "changedAt",
             "secret",
             "history");
     ((ObjectNode) json).remove(List.of("secret", "history"));

@@ -154,7 +154,7 @@ public final class Documented {
   static List<String> problems(Request request, Answer answer) {
     boolean isHead = request.method().equals("HEAD");
     String method = isHead ? "get" : request.method().toLowerCase(Locale.ROOT);
-    String path = request.target().split("[?#]", 2)[0];
+    String path = path(request.target());
     Operation operation = operation(method, path);
     List<Place> responses = new ArrayList<>();
     if (operation != null) {
@@ -166,6 +166,11 @@ public final class Documented {
       wrong.addAll(requestProblems(operation, path, request));
     }
     return wrong;
+  }
+
+  /** As the server takes it out: a fragment, which no target should have, ends it only at last. */
+  private static String path(String target) {
+    return target.split(target.contains("?") ? "[?]" : "#", 2)[0];
   }
 
   private static List<Place> responses(Place responses, int status) {
@@ -285,8 +290,8 @@ public final class Documented {
   private static JsonNode value(Place schema, String text) {
     JsonNodeFactory nodes = JsonNodeFactory.instance;
     String type = schema.node().path("type").asString("string");
-    if (type.equals("integer") && text.matches("[0-9]{1,9}")) {
-      return nodes.numberNode(Integer.parseInt(text));
+    if (type.equals("integer") && text.matches("[0-9]{1,10}")) {
+      return nodes.numberNode(Long.parseLong(text));
     }
     if (type.equals("array")) {
       ArrayNode array = nodes.arrayNode();

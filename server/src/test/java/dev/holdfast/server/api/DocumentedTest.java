@@ -16,7 +16,7 @@ class DocumentedTest {
       """
       {"id":"msg_0000000000001","event":"mine","subscription":"sub_0000000000001",
       "endpoint":"ep_0000000000001","type":"t","subject":null,"status":"delivered","reason":null,
-      "createdAt":"2026-03-01T12:00:00Z","deadline":null,"nextAttemptAt":null,"replayOf":null,
+      "createdAt":"2026-03-01T12:00:00Z","deadline":null,"nextAttemptAt":null,"replayOf":null,"version":null,
       "attempts":[{"number":1,"at":"2026-03-01T12:00:00.5Z","durationMillis":7,"scheduled":true,
       "outcome":"success","status":204,"error":null,"response":""}]}""";
 
@@ -104,6 +104,25 @@ class DocumentedTest {
     assertThat(Documented.problems(delete, new Answer(204, Map.of(), new byte[0]))).isEmpty();
     assertThat(Documented.problems(delete, new Answer(205, Map.of(), new byte[0]))).isNotEmpty();
     assertThat(Documented.problems(delete, new Answer(204, Map.of(), new byte[1]))).isNotEmpty();
+  }
+
+  @Test
+  void a_challenge_for_another_header_than_the_call_takes_is_noticed() {
+    String problem =
+        """
+        {"type":"urn:holdfast:problem:unauthenticated","title":"A valid key is needed","status":401,
+        "detail":"Send one."}""";
+    Map<String, String> headers = headers("application/problem+json");
+    Request bySession =
+        new Request("PUT", WorkfrontApi.PATH + "/subscriptions/version", bytes("{}"));
+    Request byBearer = new Request("GET", "/v1/subscriptions", new byte[0]);
+    for (String challenge : List.of("Bearer", "sessionID")) {
+      headers.put("www-authenticate", challenge);
+      Answer answer = new Answer(401, headers, bytes(problem));
+      boolean isBearer = challenge.equals("Bearer");
+      assertThat(Documented.problems(bySession, answer).isEmpty()).isNotEqualTo(isBearer);
+      assertThat(Documented.problems(byBearer, answer).isEmpty()).isEqualTo(isBearer);
+    }
   }
 
   @Test

@@ -9,17 +9,26 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Sees an engine that has these endpoints and nothing else, and counts that are all different. */
+/**
+ * Sees an engine that has these endpoints and subscriptions and nothing else, and counts that are
+ * all different.
+ */
 final class FakeView implements View {
+  private final NavigableMap<Long, Subscription> subscriptions = new TreeMap<>();
   private final NavigableMap<Long, EndpointNow> endpoints = new TreeMap<>();
 
   void add(Endpoint endpoint) {
     endpoints.put(endpoint.id(), new EndpointNow(endpoint, new Unfinished(0, 0, 0, 0)));
   }
 
+  void add(Subscription subscription) {
+    subscriptions.put(subscription.id(), subscription);
+  }
+
   @Override
   public Optional<Subscription> subscription(String tenant, long id) {
-    return Optional.empty();
+    return Optional.ofNullable(subscriptions.get(id))
+        .filter(subscription -> subscription.tenant().equals(tenant));
   }
 
   @Override
@@ -28,8 +37,14 @@ final class FakeView implements View {
   }
 
   @Override
+  public Numbered objectSubscriptions(String tenant, long skipped, int limit) {
+    return new Numbered(0, List.of());
+  }
+
+  @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) {
-    return Optional.empty();
+    return Optional.ofNullable(endpoints.get(id))
+        .filter(now -> now.endpoint().tenant().equals(tenant));
   }
 
   @Override

@@ -129,6 +129,9 @@ class ManageApiTest {
           {"filters":7}                | filters
           {"filterConnector":"and"}    | filterConnector
           {"format":"xml"}             | format
+          {"version":"v1"}             | version
+          {"version":"v3"}             | version
+          {"version":1}                | version
           {"base64Encoding":true}      | base64Encoding
           {"base64Encoding":"yes"}     | base64Encoding
           {"authToken":""}             | authToken

@@ -13,6 +13,7 @@ import dev.holdfast.core.filter.State;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
@@ -86,11 +87,22 @@ class OpenApiTest {
 
   /** A call in the words that the document and the code have in common. */
   private record Call(
-      Set<String> roles, Set<String> path, Set<String> query, int bodyBytes, boolean needsBody) {
+      Set<String> roles,
+      Set<String> schemes,
+      Set<String> path,
+      Set<String> query,
+      int bodyBytes,
+      boolean needsBody) {
 
     static Call of(Route route) {
       Set<String> roles = new TreeSet<>();
+      Set<String> schemes = new TreeSet<>();
       if (route.access() != Access.OPEN) {
+        schemes.add(
+            switch (route.credential()) {
+              case BEARER -> "key";
+              case SESSION_ID -> "session";
+            });
         for (Role role : Role.values()) {
           if (route.access().allows(role)) {
             roles.add(Json.kebab(role));
@@ -99,6 +111,7 @@ class OpenApiTest {
       }
       return new Call(
           roles,
+          schemes,
           route.path().contains("{id}") ? Set.of("id") : Set.of(),
           new TreeSet<>(route.parameters()),
           route.bodyBytes(),
@@ -107,13 +120,18 @@ class OpenApiTest {
 
     static Call of(Operation operation) {
       Set<String> roles = new TreeSet<>();
+      Set<String> schemes = new TreeSet<>();
       for (JsonNode alternative : operation.place().node().get("security")) {
-        assertThat(alternative.get("key").size()).as("alternatives of one role").isEqualTo(1);
-        roles.add(alternative.get("key").get(0).asString());
+        assertThat(alternative.size()).as("alternatives of one scheme").isEqualTo(1);
+        String scheme = alternative.propertyNames().iterator().next();
+        assertThat(alternative.get(scheme).size()).as("alternatives of one role").isEqualTo(1);
+        schemes.add(scheme);
+        roles.add(alternative.get(scheme).get(0).asString());
       }
       JsonNode body = operation.place().child("requestBody").followed().node();
       return new Call(
           roles,
+          schemes,
           operation.parameters("path").keySet(),
           new TreeSet<>(operation.parameters("query").keySet()),
           body.path("x-max-bytes").asInt(0),
@@ -147,6 +165,13 @@ class OpenApiTest {
       assertThat(operation.parameters("header").containsKey("Holdfast-Tenant"))
           .as("%s %s", operation.method(), operation.path())
           .isEqualTo(needsKey);
+      boolean bySession = operation.place().node().get("security").toString().contains("session");
+      operation
+          .responses(401)
+          .forEach(
+              response ->
+                  assertThat(response.pointer())
+                      .endsWith(bySession ? "/SessionUnauthenticated" : "/Unauthenticated"));
       for (int status : new int[] {401, 403}) {
         assertThat(operation.responses(status).isEmpty()).isNotEqualTo(needsKey);
       }
@@ -213,14 +238,27 @@ class OpenApiTest {
         "/components/schemas/FilterGroup/properties/filters/maxItems", FilterLimits.GROUP_MOST);
     limits.put("/components/parameters/Limit/schema/maximum", ApiLimits.LIST_ITEMS);
     limits.put("/components/parameters/Limit/schema/default", ApiLimits.LIST_ITEMS_DEFAULT);
+    limits.put("/components/parameters/Page/schema/maximum", ApiLimits.PAGES);
+    limits.put("/components/schemas/ObjIdOrNull/maxLength", ApiLimits.SUBJECT_CHARS);
+    limits.put(
+        "/components/schemas/WorkfrontVersionsWish/properties/subscriptionIds/maxItems",
+        ApiLimits.VERSION_CHANGES);
+    limits.put(
+        "/components/schemas/WorkfrontVersionOfMany/properties/subscription_ids/maxItems",
+        ApiLimits.VERSION_CHANGES);
+    limits.put("/components/schemas/WorkfrontWholeList/maxItems", ApiLimits.WHOLE_LIST_ITEMS);
     limits.forEach(
         (pointer, limit) -> assertThat(at(pointer).asInt()).as(pointer).isEqualTo(limit));
-    assertThat(at("/components/schemas/NewEvent/properties/id/pattern").asString())
+    assertThat(at("/components/schemas/GivenIdOrNull/pattern").asString())
         .contains("{1," + ApiLimits.ID_CHARS + "}");
     assertThat(at("/components/parameters/Tenant/schema/pattern").asString())
         .contains("{1," + ApiLimits.TENANT_CHARS + "}");
     assertThat(at("/components/schemas/AuthTokenOrNull/pattern").asString())
         .contains("{1," + ApiLimits.AUTH_TOKEN_CHARS + "}");
+    assertThat(at("/components/schemas/WorkfrontWish/properties/authToken/pattern").asString())
+        .contains("{1," + ApiLimits.AUTH_TOKEN_CHARS + "}");
+    assertThat(at("/components/schemas/ObjCode/pattern").asString())
+        .contains("{1," + ApiLimits.OBJ_CODE_CHARS + "}");
     assertThat(at("/components/schemas/HeaderName/pattern").asString())
         .contains("{1," + ApiLimits.HEADER_NAME_CHARS + "}");
     assertThat(at("/components/schemas/HeaderValue/pattern").asString())
@@ -236,6 +274,9 @@ class OpenApiTest {
     assertConstants("AttemptError/enum", Outcome.Failure.Kind.values());
     assertConstants("Format/enum", Form.Format.values());
     assertConstants("Replay/properties/state/enum", Replay.State.values());
+    assertConstants("Version/enum", Form.Version.values());
+    assertWords(
+        "WorkfrontEventType/enum", Arrays.stream(ObjectEvent.Kind.values()).map(Enum::name));
     assertWords("FilterConnector/enum", Arrays.stream(Connector.values()).map(Enum::name));
     assertWords(
         "Comparison/properties/comparison/enum",
@@ -342,7 +383,9 @@ class OpenApiTest {
             TestServer.start(
                 Engine.of(engine.holdfast), ApiLimits.defaults(), _ -> "http://127.0.0.1:9/")) {
       Reply subscribed =
-          server.post("/v1/subscriptions", "{\"url\":\"http://x/\",\"types\":[\"*\"]}");
+          server.post(
+              "/v1/subscriptions",
+              "{\"url\":\"http://x/\",\"types\":[\"NOTE.UPDATE\"],\"format\":\"workfront\"}");
       ids.put("/v1/subscriptions", subscribed.json().get("id").asString());
       ids.put("/v1/endpoints", subscribed.json().get("endpoint").asString());
       for (Operation operation : Documented.operations()) {

@@ -8,7 +8,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ParametersTest {
-  private static final Set<String> KNOWN = Set.of("status", "since", "limit", "cursor", "endpoint");
+  private static final Set<String> KNOWN =
+      Set.of("status", "since", "limit", "page", "cursor", "endpoint");
 
   private static Parameters of(String query) {
     return Parameters.of(query, KNOWN);
@@ -43,7 +44,7 @@ class ParametersTest {
   void an_unknown_parameter_is_refused_by_name() {
     Problem problem = refused(() -> of("state=1"));
     assertThat(problem.field()).isEqualTo("state");
-    assertThat(problem.detail()).contains("cursor, endpoint, limit, since, status");
+    assertThat(problem.detail()).contains("cursor, endpoint, limit, page, since, status");
   }
 
   @Test
@@ -67,6 +68,16 @@ class ParametersTest {
     assertThat(of("limit=1000").limit()).isEqualTo(1000);
     for (String bad : new String[] {"0", "1001", "-1", "", "ten", "1.0", "99999999999"}) {
       assertThat(refused(() -> of("limit=" + bad).limit()).field()).isEqualTo("limit");
+    }
+  }
+
+  @Test
+  void a_page_is_1_to_1000000000() {
+    assertThat(of("").page()).isEqualTo(1);
+    assertThat(of("page=1").page()).isEqualTo(1);
+    assertThat(of("page=1000000000").page()).isEqualTo(1_000_000_000);
+    for (String bad : new String[] {"0", "1000000001", "-1", "", "two", "1.0", "99999999999"}) {
+      assertThat(refused(() -> of("page=" + bad).page()).field()).isEqualTo("page");
     }
   }
 

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.Charset;
@@ -17,7 +18,16 @@ final class RawClient implements AutoCloseable {
   private final Socket socket;
 
   RawClient(int port) throws IOException {
-    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    this(port, 0);
+  }
+
+  /** One that takes about so much before it is read; as much as is usual when 0. */
+  RawClient(int port, int receiveBytes) throws IOException {
+    socket = new Socket();
+    if (receiveBytes > 0) {
+      socket.setReceiveBufferSize(receiveBytes);
+    }
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     socket.setSoTimeout(READ_MILLIS);
     socket.setTcpNoDelay(true);
   }

@@ -33,6 +33,8 @@ final class RequestFuzzTest {
   private static final List<String> METHODS =
       List.of("GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "TRACE", "BREW", "HEAD");
 
+  private static final String WORKFRONT = WorkfrontApi.PATH;
+
   private static final List<String> PATHS =
       List.of(
           "/v1/events",
@@ -58,6 +60,13 @@ final class RequestFuzzTest {
           "/v1/replays",
           "/v1/replays/ID",
           "/v1/replays/ID/cancel",
+          WORKFRONT + "/subscriptions",
+          WORKFRONT + "/subscriptions/list",
+          WORKFRONT + "/subscriptions/version",
+          WORKFRONT + "/subscriptions/ID",
+          WORKFRONT + "/subscriptions/ID/version",
+          WORKFRONT + "/events",
+          WORKFRONT + "/ID",
           "/health/live",
           "/health/ready",
           "/metrics",
@@ -73,6 +82,8 @@ final class RequestFuzzTest {
               List.of("\"AND\"", "\"OR\"", "null"),
               "format",
               List.of("\"holdfast\"", "\"cloudevents\"", "\"workfront\"", "null"),
+              "version",
+              List.of("\"v1\"", "\"v2\"", "\"v3\"", "null"),
               "base64Encoding",
               List.of("true", "false", "null"),
               "authToken",
@@ -109,6 +120,7 @@ final class RequestFuzzTest {
           "until",
           "cursor",
           "limit",
+          "page",
           "state",
           "unknown",
           "",
@@ -122,6 +134,8 @@ final class RequestFuzzTest {
           "-1",
           "1000",
           "1001",
+          "1000000000",
+          "1000000001",
           "99999999999999999999",
           "1e3",
           "pending",
@@ -163,8 +177,25 @@ final class RequestFuzzTest {
           "Proxy-Authorization: Bearer " + TestServer.ADMIN_KEY + "\r\n",
           "X-Api-Key: " + TestServer.ADMIN_KEY + "\r\n");
 
+  private static final List<String> SESSIONS =
+      List.of(
+          "",
+          "sessionID: \r\n",
+          "sessionID: x" + TestServer.ADMIN_KEY + "\r\n",
+          "sessionID: " + TestServer.ADMIN_KEY + "x\r\n",
+          "sessionID: Bearer " + TestServer.ADMIN_KEY + "\r\n",
+          "sessionID: " + TestServer.ADMIN_KEY + ", " + TestServer.ADMIN_KEY + "\r\n",
+          "sessionID: " + "k".repeat(5_000) + "\r\n",
+          "sessionID: \u00e9\u00ff\r\n",
+          "sessionID: x\r\nsessionID: " + TestServer.ADMIN_KEY + "\r\n",
+          "Authorization: Bearer " + TestServer.ADMIN_KEY + "\r\n",
+          "Cookie: sessionID=" + TestServer.ADMIN_KEY + "\r\n");
+
   private static final List<String> EXTRA_HEADERS =
       List.of(
+          "X-Forwarded-Proto: https\r\n",
+          "X-Forwarded-Proto: javascript\r\n",
+          "X-Forwarded-Host: x\"y\r\n",
           "Holdfast-Tenant: acme\r\n",
           "Holdfast-Tenant: ../etc\r\n",
           "Holdfast-Tenant: \r\n",
@@ -252,7 +283,7 @@ final class RequestFuzzTest {
         ids.add(page.get("next").asString("none"));
       }
       for (int i = 0; i < REQUESTS; i++) {
-        switch (random.nextInt(13)) {
+        switch (random.nextInt(17)) {
           case 0, 1, 2 -> oneEvent();
           case 3 -> batch();
           case 4, 5 -> subscription();
@@ -261,6 +292,9 @@ final class RequestFuzzTest {
           case 8 -> preview();
           case 9 -> previewAndSend();
           case 10 -> nonsenseForAKey();
+          case 11, 12 -> workfrontSubscription();
+          case 13 -> workfrontVersions();
+          case 14 -> workfrontEvent();
           default -> anything();
         }
       }
@@ -481,6 +515,12 @@ final class RequestFuzzTest {
     }
 
     private void nonsenseForAKey() throws Exception {
+      if (random.nextInt(3) == 0) {
+        String header = json.pick(SESSIONS);
+        Answer answer = send("GET", WORKFRONT + "/subscriptions", header, new byte[0]);
+        assertThat(answer.status()).as(header).isIn(400, 401);
+        return;
+      }
       String header = json.pick(AUTHORIZATIONS);
       byte[] body = json.object(simpleEvent(name + "-never")).getBytes(UTF_8);
       Answer answer =
@@ -488,6 +528,96 @@ final class RequestFuzzTest {
               ? send("POST", "/v1/events", header + "Content-Type: application/json\r\n", body)
               : send("GET", "/v1/messages", header, new byte[0]);
       assertThat(answer.status()).as(header).isIn(400, 401);
+    }
+
+    /** One that is refused leaves nothing, and one that is created is there once. */
+    private void workfrontSubscription() throws Exception {
+      String objCode = "F" + Long.toHexString(random.nextLong());
+      List<Member> wish = new ArrayList<>();
+      wish.add(Member.of("objCode", "\"" + objCode + "\""));
+      wish.add(
+          Member.of("eventType", json.pick(List.of("\"CREATE\"", "\"UPDATE\"", "\"DELETE\""))));
+      wish.add(Member.of("url", "\"http://127.0.0.1:9/" + random.nextInt(5) + "\""));
+      wish.add(Member.of("authToken", "\"t0ken\""));
+      if (random.nextBoolean()) {
+        wish.add(Member.of("objId", json.pick(List.of("\"7\"", "\"\"", "null", "7"))));
+        wish.add(Member.of("filters", json.filters()));
+        wish.add(Member.of("filterConnector", json.pick(List.of("\"AND\"", "\"OR\"", "null"))));
+        wish.add(
+            Member.of(
+                "base64Encoding",
+                json.pick(List.of("true", "\"true\"", "\"false\"", "\"\"", "null"))));
+        wish.add(Member.of("version", json.pick(List.of("\"v1\"", "\"v2\"", "null", "\"v3\""))));
+      }
+      byte[] body = json.object(random.nextBoolean() ? wish : json.changed(wish)).getBytes(UTF_8);
+      if (random.nextInt(8) == 0) {
+        body = json.broken(body);
+      }
+      String path = WORKFRONT + "/subscriptions";
+      String headers = session() + contentType();
+      int before = workfrontCount();
+      Answer answer = send("POST", path, headers, body);
+      assertThat(workfrontCount() - before).isEqualTo(answer.status() == 201 ? 1 : 0);
+      if (answer.status() == 201) {
+        assertThat(send("POST", path, headers, body).status()).isEqualTo(409);
+        String id = answer.body().get("id").asString();
+        ids.add(id);
+        if (random.nextBoolean()) {
+          assertThat(send("DELETE", path + "/" + id, session(), new byte[0]).status())
+              .isEqualTo(200);
+        }
+      }
+    }
+
+    private int workfrontCount() throws Exception {
+      String path = WORKFRONT + "/subscriptions?limit=1";
+      return server.server.get(path).json().get("meta").get("total_count").asInt();
+    }
+
+    private void workfrontVersions() throws Exception {
+      List<Member> wish = new ArrayList<>();
+      wish.add(Member.of("version", json.pick(List.of("\"v1\"", "\"v2\""))));
+      String path = WORKFRONT + "/subscriptions/" + visible(json.pick(ids)) + "/version";
+      if (random.nextBoolean()) {
+        path = WORKFRONT + "/subscriptions/version";
+        wish.add(
+            random.nextBoolean()
+                ? Member.of("allCustomerSubscriptions", json.pick(List.of("true", "false")))
+                : Member.of("subscriptionIds", "[\"" + json.pick(ids) + "\"]"));
+      }
+      byte[] body = json.object(random.nextInt(3) == 0 ? json.changed(wish) : wish).getBytes(UTF_8);
+      send("PUT", path, session() + headers(), body);
+    }
+
+    private void workfrontEvent() throws Exception {
+      List<Member> event = new ArrayList<>();
+      event.add(Member.of("objCode", "\"PROJ\""));
+      event.add(Member.of("eventType", "\"UPDATE\""));
+      event.add(Member.of("newState", random.nextInt(4) == 0 ? json.value() : json.payload()));
+      if (random.nextBoolean()) {
+        event.add(Member.of("oldState", json.payload()));
+        event.add(Member.of("objId", json.pick(List.of("\"7\"", "\"\"", "null"))));
+        event.add(
+            Member.of(
+                "eventTime",
+                json.pick(
+                    List.of(
+                        "{\"epochSecond\":1767225600,\"nano\":1}",
+                        "{\"epochSecond\":" + "9".repeat(400) + "}",
+                        "{\"epochSecond\":1e400}",
+                        "{\"epochSecond\":-0}",
+                        "\"2026-01-01T00:00:00Z\"",
+                        "null"))));
+      }
+      byte[] body = json.object(random.nextBoolean() ? event : json.changed(event)).getBytes(UTF_8);
+      if (random.nextInt(6) == 0) {
+        body = json.broken(body);
+      }
+      Answer answer = send("POST", WORKFRONT + "/events", session() + contentType(), body);
+      if (answer.status() == 202) {
+        assertThat(server.messagesOf(answer.body().get("id").asString(), "default"))
+            .isEqualTo(answer.body().get("messages").asInt());
+      }
     }
 
     private void anything() throws Exception {
@@ -501,7 +631,8 @@ final class RequestFuzzTest {
       String method = random.nextBoolean() ? "GET" : json.pick(METHODS);
       byte[] body =
           random.nextInt(3) == 0 ? json.value().getBytes(UTF_8) : new byte[random.nextInt(2)];
-      send(method, path + query(), key() + headers(), body);
+      String key = path.startsWith(WORKFRONT) ? session() : key();
+      send(method, path + query(), key + headers(), body);
     }
 
     private String query() {
@@ -539,6 +670,10 @@ final class RequestFuzzTest {
 
     private static String key() {
       return "Authorization: Bearer " + TestServer.ADMIN_KEY + "\r\n";
+    }
+
+    private static String session() {
+      return "sessionID: " + TestServer.ADMIN_KEY + "\r\n";
     }
 
     private String headers() {

@@ -17,7 +17,10 @@ class RouterTest {
   private static final Route DO = Route.post("/v1/things/{id}/do", Access.MANAGE, (_, _) -> {});
   private static final Route BATCH = Route.post("/v1/things/batch", Access.MANAGE, (_, _) -> {});
 
-  private final Router router = new Router(List.of(LIST, GET, DELETE, DO, BATCH));
+  private static final Route PUT =
+      Route.putJson("/v1/things/{id}/do", Access.MANAGE, 1, (_, _) -> {});
+
+  private final Router router = new Router(List.of(LIST, GET, DELETE, DO, BATCH, PUT));
 
   private Router.Match match(String path) {
     return Objects.requireNonNull(router.match(path));
@@ -32,11 +35,14 @@ class RouterTest {
     assertThat(match("/v1/things/7").resource().route(HttpMethod.PUT)).isNull();
     assertThat(match("/v1/things/7").resource().allow).isEqualTo("DELETE, GET, HEAD");
     assertThat(match("/v1/things/7/do").resource().route(HttpMethod.POST)).isSameAs(DO);
+    assertThat(match("/v1/things/7/do").resource().route(HttpMethod.PUT)).isSameAs(PUT);
   }
 
   @Test
   void a_path_without_a_variable_goes_before_one_with() {
     assertThat(match("/v1/things/batch").resource().route(HttpMethod.POST)).isSameAs(BATCH);
+    assertThat(match("/v1/things/batch").resource().route(HttpMethod.GET)).isNull();
+    assertThat(match("/v1/things/batch/do").resource().route(HttpMethod.PUT)).isSameAs(PUT);
   }
 
   @Test

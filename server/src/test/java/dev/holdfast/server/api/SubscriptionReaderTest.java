@@ -9,6 +9,7 @@ import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
 import dev.holdfast.core.model.Form.NewToken;
+import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.RateLimit;
@@ -105,7 +106,7 @@ class SubscriptionReaderTest {
         read(
             """
             {"url":"u","types":["*"],"filters":[{"fieldName":"a","fieldValue":1,"comparison":"eq"}],
-             "filterConnector":"OR","format":"workfront","base64Encoding":true,
+             "filterConnector":"OR","format":"workfront","version":"v1","base64Encoding":true,
              "authToken":"t0ken!","headers":{"X-One":"1 2","authorization-like":"~"},
              "secret":"%s","rateLimit":2.5,"since":"2026-03-01T13:00:00+01:00"}
             """
@@ -116,6 +117,7 @@ class SubscriptionReaderTest {
         .isEqualTo(
             "[{\"fieldName\":\"a\",\"fieldValue\":1,\"comparison\":\"eq\",\"state\":\"newState\"}]");
     assertThat(form.format()).isEqualTo(Format.WORKFRONT);
+    assertThat(form.edition()).isEqualTo(new Form.Edition(Version.V1, null));
     assertThat(form.base64()).isTrue();
     assertThat(form.authToken()).isEqualTo("t0ken!");
     assertThat(form.headers()).isEqualTo(Map.of("X-One", "1 2", "authorization-like", "~"));
@@ -134,7 +136,7 @@ class SubscriptionReaderTest {
             with(
                 """
                 "subject":null,"filters":null,"filterConnector":null,"format":null,
-                "base64Encoding":null,"authToken":null,"headers":null,"secret":null,
+                "version":null,"base64Encoding":null,"authToken":null,"headers":null,"secret":null,
                 "rateLimit":null,"since":null
                 """));
     assertThat(asked.wish().interest().subject()).isNull();
@@ -142,6 +144,7 @@ class SubscriptionReaderTest {
     assertThat(asked.wish().form().authToken()).isNull();
     assertThat(asked.wish().form().headers()).isEmpty();
     assertThat(asked.wish().form().format()).isEqualTo(Format.HOLDFAST);
+    assertThat(asked.wish().form().edition()).isEqualTo(Form.Edition.NEWEST);
     assertThat(asked.wish().rateLimit()).isNull();
     assertThat(asked.since()).isNull();
     assertThat(asked.hasMadeSecret()).isTrue();
@@ -215,6 +218,14 @@ class SubscriptionReaderTest {
           "format":"xml"                                           | format
           "format":"HOLDFAST"                                      | format
           "format":["workfront"]                                   | format
+          "version":"v1"                                           | version
+          "version":"v2"                                           | version
+          "version":"v1","format":"cloudevents"                    | version
+          "version":"v2","format":"cloudevents"                    | version
+          "version":"v2","format":null                             | version
+          "version":"v3","format":"workfront"                      | version
+          "version":"V1","format":"workfront"                      | version
+          "version":1,"format":"workfront"                         | version
           "base64Encoding":true                                    | base64Encoding
           "base64Encoding":true,"format":"cloudevents"             | base64Encoding
           "base64Encoding":"true","format":"workfront"             | base64Encoding
@@ -399,11 +410,33 @@ class SubscriptionReaderTest {
   }
 
   @Test
+  void null_for_the_version_is_the_same_as_none() {
+    assertThat(patch("{\"version\":null}")).isEqualTo(patch("{}"));
+    assertThat(patch("{\"version\":\"v1\"}").form().version()).isEqualTo(Version.V1);
+    for (String format : List.of("holdfast", "cloudevents", "workfront")) {
+      String fields = "\"format\":\"" + format + "\"";
+      for (String none : List.of("", ",\"version\":null")) {
+        assertThat(wish(with(fields + none)).form().edition()).isEqualTo(Form.Edition.NEWEST);
+      }
+    }
+  }
+
+  @Test
   void headers_in_a_change_are_set_or_removed_one_by_one() {
     assertThat(patch("{\"headers\":{\"A\":\"1\",\"B\":null}}").form().headers())
         .isEqualTo(new NewHeaders(false, Map.of("A", "1"), Set.of("B")));
     assertThat(patch("{\"headers\":{}}").form().headers())
         .isEqualTo(new NewHeaders(false, Map.of(), Set.of()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\"authToken\":\"****oken\"", "\"headers\":{\"A\":\"****\"}"})
+  void only_a_change_is_told_that_it_keeps_a_masked_value_by_leaving_it_out(String masked) {
+    String kept = "a change that leaves it out keeps it";
+    assertThat(refused("{" + masked + "}", reader::readPatch).detail()).contains(kept);
+    assertThat(refused(with(masked)).detail()).doesNotContain("keeps").endsWith("the value.");
+    String imported = "{\"subscriptions\":[" + with(masked) + "]}";
+    assertThat(refused(imported, reader::readImport).detail()).doesNotContain("keeps");
   }
 
   @ParameterizedTest

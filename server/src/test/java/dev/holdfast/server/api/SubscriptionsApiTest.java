@@ -28,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The whole life of subscriptions from outside, with a real engine and receivers. */
 class SubscriptionsApiTest {
@@ -150,7 +151,7 @@ class SubscriptionsApiTest {
         created(
             "/hook",
             """
-            "types":["order.*"],"subject":"s","filterConnector":"OR","format":"workfront",
+            "types":["order.*"],"subject":"s","filterConnector":"OR","format":"workfront","version":"v1",
             "filters":[{"fieldName":"amount","fieldValue":10.50,"comparison":"gt"},
               {"type":"group","connector":"AND","filters":[
                 {"fieldName":"state","comparison":"changed"},
@@ -165,7 +166,7 @@ class SubscriptionsApiTest {
         .contains(
             "\"filters\":[{\"fieldName\":\"amount\",\"fieldValue\":10.50,\"comparison\":\"gt\"",
             "\"connector\":\"AND\"",
-            "\"filterConnector\":\"OR\",\"format\":\"workfront\",\"base64Encoding\":true",
+            "\"filterConnector\":\"OR\",\"format\":\"workfront\",\"version\":\"v1\",\"base64Encoding\":true",
             "\"authToken\":\"****fghi\",\"headers\":{\"X-Long\":\"****6789\",\"x-short\":\"****\"}",
             "\"rateLimit\":7");
     assertThat(shown.has("secret") || shown.has("history")).isFalse();
@@ -199,6 +200,9 @@ class SubscriptionsApiTest {
           "types":["*"],"secret":"mine"                          | secret
           "types":["*"],"since":"2999-01-01T00:00:00Z"           | since
           "types":["*"],"base64Encoding":true                    | base64Encoding
+          "types":["*"],"version":"v1"                           | version
+          "types":["*"],"format":"cloudevents","version":"v2"    | version
+          "types":["*"],"format":"workfront","version":"v3"      | version
           "types":["*"],"format":"soap"                          | format
           """)
   void what_cannot_be_is_refused_with_its_field_and_nothing_is_created(String fields, String field)
@@ -276,17 +280,21 @@ class SubscriptionsApiTest {
             created,
             """
             {"types":["b"],"subject":"s","filters":[{"fieldName":"n","comparison":"changed"}],
-             "filterConnector":"OR","format":"workfront","base64Encoding":true,
+             "filterConnector":"OR","format":"workfront","version":"v1","base64Encoding":true,
              "authToken":"second-taken","headers":{"A":"1","B":"2"},"rateLimit":5}
             """);
     assertThat(text(changed, "id")).isEqualTo(text(created, "id"));
     assertThat(changed.get("secrets")).isEqualTo(created.get("secrets"));
     assertThat(changed.get("createdAt")).isEqualTo(created.get("createdAt"));
     assertThat(text(changed, "authToken")).isEqualTo("****aken");
-    assertThat(patched(created, "{}")).isEqualTo(changed);
+    assertThat(text(changed, "version")).isEqualTo("v1");
+    for (String nothing : List.of("{}", "{\"version\":null}")) {
+      assertThat(unchanged(patched(created, nothing))).isEqualTo(unchanged(changed));
+    }
     assertThat(patched(created, "{\"headers\":{\"a\":\"another one\",\"B\":null}}").get("headers"))
         .hasToString("{\"a\":\"**** one\"}");
     JsonNode plain = patched(created, "{\"format\":\"cloudevents\"}");
+    assertThat(plain.get("version").isNull()).isTrue();
     assertThat(plain.get("base64Encoding").asBoolean()).isFalse();
     JsonNode back =
         patched(
@@ -298,9 +306,51 @@ class SubscriptionsApiTest {
     assertThat(back.toString())
         .contains(
             "\"subject\":null,\"filters\":[],\"filterConnector\":\"AND\",\"format\":\"holdfast\","
-                + "\"base64Encoding\":false,\"authToken\":null,\"headers\":{}")
+                + "\"version\":null,\"base64Encoding\":false,\"authToken\":null,\"headers\":{}")
         .contains("\"rateLimit\":null");
     assertThat(back.get("types")).hasToString("[\"b\"]");
+  }
+
+  /** Without when it was last changed. */
+  private static JsonNode unchanged(JsonNode subscription) {
+    return ((ObjectNode) subscription.deepCopy()).without("changedAt");
+  }
+
+  @Test
+  void a_subscription_tells_when_it_was_changed() throws Exception {
+    JsonNode created = created("/hook", "\"types\":[\"a\"]");
+    assertThat(created.get("changedAt")).isEqualTo(created.get("createdAt"));
+    Instant before = Instant.parse(text(created, "changedAt"));
+    JsonNode changed = patched(created, "{\"subject\":\"s\"}");
+    assertThat(Instant.parse(text(changed, "changedAt"))).isAfter(before);
+    assertThat(changed.get("createdAt")).isEqualTo(created.get("createdAt"));
+    assertThat(show(created)).isEqualTo(changed);
+  }
+
+  @Test
+  void a_change_of_version_sends_each_event_in_both_for_a_while() throws Exception {
+    JsonNode created = created("/hook", "\"types\":[\"PROJ.UPDATE\"],\"format\":\"workfront\"");
+    assertThat(text(created, "version")).isEqualTo("v2");
+    String event = "{\"type\":\"PROJ.UPDATE\",\"data\":{\"a\":[\"b\"]}}";
+    assertThat(send(event)).isEqualTo(1);
+    assertThat(receiver.next().body())
+        .contains("\"eventVersion\":\"v2\",\"subscriptionVersion\":\"v2\"")
+        .contains("\"newState\":{\"a\":[\"b\"]}");
+
+    assertThat(text(patched(created, "{\"version\":\"v1\"}"), "version")).isEqualTo("v1");
+    assertThat(send(event)).isEqualTo(2);
+    List<String> bodies = List.of(receiver.next().body(), receiver.next().body());
+
+    assertThat(bodies).allMatch(body -> body.contains("\"subscriptionVersion\":\"v1\""));
+    assertThat(bodies)
+        .anyMatch(
+            body ->
+                body.contains("\"eventVersion\":\"v1\"")
+                    && body.contains("\"newState\":{\"a\":\"b\"}"))
+        .anyMatch(
+            body ->
+                body.contains("\"eventVersion\":\"v2\"")
+                    && body.contains("\"newState\":{\"a\":[\"b\"]}"));
   }
 
   @Test
@@ -314,6 +364,9 @@ class SubscriptionsApiTest {
     assertRefused(patch(created, "{\"types\":[\"T.CREATE\"]}"), "filters[0]");
     assertRefused(patch(created, "{\"headers\":{\"Authorization\":\"x\"}}"), "headers");
     assertRefused(patch(created, "{\"base64Encoding\":true}"), "base64Encoding");
+    assertRefused(patch(created, "{\"version\":\"v1\"}"), "version");
+    assertRefused(patch(created, "{\"version\":\"v2\"}"), "version");
+    assertRefused(patch(created, "{\"version\":\"v2\",\"format\":\"cloudevents\"}"), "version");
     String headers =
         IntStream.range(0, 20)
             .mapToObj(i -> "\"h" + i + "\":\"v\"")
@@ -567,6 +620,7 @@ class SubscriptionsApiTest {
           {"subscription":{"types":["a"],"secret":"x"}}                  | subscription.secret
           {"subscription":{"types":["a"],"filters":[{}]}}                | subscription.filters[0].fieldName
           {"subscription":{"types":["a"],"base64Encoding":true}}         | subscription.base64Encoding
+          {"subscription":{"types":["a"],"version":"v1"}}                | subscription.version
           {"subscription":{"types":["a"]},"event":[]}                    | event
           {"subscription":{"types":["a"]},"event":{"type":"t"}}          | event.data
           {"subscription":{"types":["a"]},"event":{"type":"*","data":1}} | event.type

@@ -190,8 +190,12 @@ final class TestServer implements AutoCloseable {
             .timeout(Duration.ofSeconds(30))
             .method(
                 method,
-                body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
-            .header("Authorization", "Bearer " + ADMIN_KEY);
+                body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));
+    if (path.startsWith(WorkfrontApi.PATH)) {
+      request.header("sessionID", ADMIN_KEY);
+    } else {
+      request.header("Authorization", "Bearer " + ADMIN_KEY);
+    }
     if (body.length > 0) {
       request.header("Content-Type", "application/json");
     }
@@ -204,18 +208,20 @@ final class TestServer implements AutoCloseable {
         response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));
   }
 
-  /** Sends without an Authorization header. */
-  Reply sendKeyless(String method, String path, byte[] body)
+  /** Sends without a key, unless it is one of these headers. */
+  Reply sendKeyless(String method, String path, byte[] body, String... headers)
       throws IOException, InterruptedException {
-    HttpRequest request =
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
             .timeout(Duration.ofSeconds(30))
             .method(
                 method,
                 body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
-            .header("Content-Type", "application/json")
-            .build();
-    HttpResponse<byte[]> response = client.send(request, BodyHandlers.ofByteArray());
+            .header("Content-Type", "application/json");
+    for (int i = 0; i < headers.length; i += 2) {
+      request.setHeader(headers[i], headers[i + 1]);
+    }
+    HttpResponse<byte[]> response = client.send(request.build(), BodyHandlers.ofByteArray());
     Documented.check(method, path, body, response);
     return new Reply(
         response.statusCode(), response, new String(response.body(), StandardCharsets.UTF_8));

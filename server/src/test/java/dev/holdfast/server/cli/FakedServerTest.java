@@ -206,6 +206,21 @@ class FakedServerTest {
     assertThat(typed.err).contains("No answer (timeout) after 5,000 ms.");
   }
 
+  @Test
+  void a_message_that_has_a_version_of_its_own_shows_it() {
+    String message =
+        """
+        {"id":"msg_1","event":"e","subscription":"sub_1","endpoint":"ep_1","type":"PROJ.UPDATE",\
+        "subject":null,"status":"delivered","reason":null,"createdAt":"2026-03-01T12:00:00Z",\
+        "deadline":null,"nextAttemptAt":null,"replayOf":null,"version":%s,"attempts":[]}""";
+    api.on("GET /v1/messages/msg_1", 200, message.formatted("\"v1\""));
+    assertThat(typed.run("messages", "show", "msg_1")).isZero();
+    assertThat(typed.out).containsPattern("(?m)^ *version:? +v1$");
+    api.on("GET /v1/messages/msg_2", 200, message.formatted("null"));
+    assertThat(typed.run("messages", "show", "msg_2")).isZero();
+    assertThat(typed.out).doesNotContain("version");
+  }
+
   // Servers that are none
 
   @Test

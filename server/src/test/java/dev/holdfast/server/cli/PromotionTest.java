@@ -28,6 +28,18 @@ class PromotionTest {
       {"url":"http://127.0.0.1:9/plain","types":["order.*"],"filterConnector":"OR","filters":[\
       {"fieldName":"amount","fieldValue":"100","comparison":"gt"},{"fieldName":"country","fieldValue":"${AT}","comparison":"eq"}]}""";
 
+  private static final String IN_VERSION_1 =
+      """
+      {"url":"http://127.0.0.1:9/versions","types":["PROJ.UPDATE"],"format":"workfront","version":"v1"}""";
+
+  private static final String IN_VERSION_2 =
+      """
+      {"url":"http://127.0.0.1:9/versions","types":["PROJ.CREATE"],"format":"workfront","version":"v2"}""";
+
+  private static final String WITHOUT_VERSIONS =
+      """
+      {"url":"http://127.0.0.1:9/versions","types":["PROJ.DELETE"],"format":"cloudevents","version":null}""";
+
   private static final String SECRETIVE =
       """
       {"url":"http://127.0.0.1:9/secretive","types":["*"],"format":"workfront","base64Encoding":true,\
@@ -88,6 +100,37 @@ class PromotionTest {
     assertThat(typed.run("subscriptions", "import", file.toString())).isZero();
     assertThat(typed.out).contains("Nothing to change: 3 unchanged.");
     assertThat(exported(production)).isEqualTo(Files.readString(file));
+  }
+
+  @Test
+  void versions_go_along() {
+    subscribe(IN_VERSION_1, IN_VERSION_2);
+    String export = exported(staging);
+    assertThat(export.lines().map(String::strip).filter("\"version\": \"v1\""::equals)).hasSize(1);
+    assertThat(export).doesNotContain("v2");
+    assertThat(at(production).input(export).run("subscriptions", "import", "-"))
+        .as(typed.err)
+        .isZero();
+    assertThat(exported(production)).isEqualTo(export);
+    assertThat(typed.input(export).run("subscriptions", "import", "-")).isZero();
+    assertThat(typed.out).contains("Nothing to change: 2 unchanged.");
+    typed.input(export.replace("\"v1\"", "\"v2\""));
+    assertThat(typed.run("subscriptions", "import", "-")).isZero();
+    assertThat(typed.out).contains("0 to create, 1 to change, 1 unchanged.");
+    assertThat(exported(production)).doesNotContain("\"v1\"");
+  }
+
+  @Test
+  void a_format_without_versions_goes_along_without_one() {
+    subscribe(WITHOUT_VERSIONS);
+    String export = exported(staging);
+    assertThat(export).contains("cloudevents").doesNotContain("v2", "null");
+    assertThat(at(production).input(export).run("subscriptions", "import", "-"))
+        .as(typed.err)
+        .isZero();
+    assertThat(exported(production)).isEqualTo(export);
+    assertThat(typed.input(export).run("subscriptions", "import", "-")).isZero();
+    assertThat(typed.out).contains("Nothing to change: 1 unchanged.");
   }
 
   @Test

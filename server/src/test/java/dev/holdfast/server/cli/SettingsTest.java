@@ -88,6 +88,7 @@ class SettingsTest {
             "quota.burst=3s",
             "quota.tenants=a-b:events-per-second=0, c:stored-bytes=20GB,c:events-per-second=7",
             "store.reserve=1GB",
+            "workfront.both-versions=0s",
             "retention=7d",
             "retention.max-bytes=20GB",
             "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1");
@@ -99,7 +100,9 @@ class SettingsTest {
                 new EndpointHealth(
                     7, 123_456, 20, 5, Duration.ofDays(2), 9, Duration.ofSeconds(30)),
                 Recovery.SCHEDULE,
-                Limits.forHeap(GIGABYTE, 4).withAcceptingBytes(64L << 20),
+                Limits.forHeap(GIGABYTE, 4)
+                    .withAcceptingBytes(64L << 20)
+                    .withBothVersions(Duration.ZERO),
                 new Overload(
                     new Quota(50, GIGABYTE),
                     Map.of("a-b", new Quota(0, GIGABYTE), "c", new Quota(7, 20 * GIGABYTE)),
@@ -117,6 +120,7 @@ class SettingsTest {
       value = {
         "overload.max-bytes=31MB|out of bounds",
         "store.reserve=1KB|out of bounds",
+        "workfront.both-versions=25h|out of bounds",
         "quota.stored-bytes=2TB|not a number of bytes",
         "quota.tenants=acme|TENANT:QUOTA=VALUE",
         "quota.tenants=ACME:stored-bytes=1GB|TENANT:QUOTA=VALUE",

@@ -25,16 +25,16 @@ class SubscriptionsTest {
   private static final String PLAIN =
       """
       {"id":"sub_1","url":"https://b.example/","types":["order.*"],"subject":null,"filters":[],\
-      "filterConnector":"AND","format":"holdfast","base64Encoding":false,"authToken":null,"headers":{},\
+      "filterConnector":"AND","format":"holdfast","version":null,"base64Encoding":false,"authToken":null,"headers":{},\
       "secrets":[{"createdAt":"2026-03-01T11:00:00Z","validUntil":null}],"endpoint":"ep_1","paused":false,\
-      "rateLimit":null,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z"}""";
+      "rateLimit":null,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T11:00:00Z"}""";
 
   private static final String FULL =
       """
       {"id":"sub_2","url":"https://a.example/hook","types":["order.paid","order.sent"],"subject":"o-1",\
       "filters":[{"fieldName":"amount","fieldValue":1.10,"comparison":"gt"}],"filterConnector":"OR",\
-      "format":"workfront","base64Encoding":true,"authToken":"****cret","headers":{"x.a":"****","X-A":"****","X-Team":"****"},\
-      "secrets":[],"endpoint":"ep_2","paused":true,"rateLimit":0.5,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z"}""";
+      "format":"workfront","version":"v1","base64Encoding":true,"authToken":"****cret","headers":{"x.a":"****","X-A":"****","X-Team":"****"},\
+      "secrets":[],"endpoint":"ep_2","paused":true,"rateLimit":0.5,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T12:00:00Z"}""";
 
   private static final String EXPORTED =
       """
@@ -58,6 +58,7 @@ class SubscriptionsTest {
             ],
             "filterConnector": "OR",
             "format": "workfront",
+            "version": "v1",
             "base64Encoding": true,
             "authToken": "${AUTH_TOKEN_sub_2}",
             "headers": {

@@ -1,0 +1,268 @@
+package dev.holdfast.engine.store;
+
+import static dev.holdfast.engine.store.Sample.NOW;
+import static dev.holdfast.engine.store.Sample.TENANT;
+import static dev.holdfast.engine.store.Sample.accept;
+import static dev.holdfast.engine.store.Sample.after;
+import static dev.holdfast.engine.store.Sample.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.filter.Filters.Connector;
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Form;
+import dev.holdfast.core.model.Form.Format;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Interest;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
+import dev.holdfast.core.model.Replay.Selection;
+import dev.holdfast.core.model.Secret;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History.EventKey;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A store of the fifth version of the tables is read as it was written.
+ *
+ * <p>Its rows, with their sums, are in {@code store-0005.sql}: what a program of that version made
+ * of these batches, one key of the API and the upkeep of history.
+ */
+final class OlderStoreTest {
+  private static final int VERSION = 5;
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path directory;
+
+  private final Writes writes = new Writes();
+  private final ModelStore model = new ModelStore();
+
+  /** Something of everything that there was. */
+  static final class Writes {
+    private final Sample sample = new Sample();
+
+    final Endpoint endpoint =
+        new Endpoint(
+            sample.id(),
+            TENANT,
+            "https://one.example/",
+            Health.created(NOW),
+            new RateLimit(2.5),
+            after(5));
+
+    final Endpoint other = sample.endpoint("https://two.example/");
+    final Subscription plain = sample.subscription(endpoint, "order.*", "b");
+
+    final Subscription full =
+        new Subscription(
+            sample.id(),
+            TENANT,
+            other.id(),
+            new Interest(
+                List.of(new TypePattern("TASK.UPDATE")),
+                "task-1",
+                Filters.parse(
+                    Connector.OR,
+                    "[{\"fieldName\":\"status\",\"fieldValue\":\"done\",\"comparison\":\"eq\"}]")),
+            new Form(
+                Format.WORKFRONT,
+                true,
+                "token",
+                new TreeMap<>(Map.of("X-One", "1", "X-Two", "2")),
+                List.of(new Secret("whsec_new", after(2), null), new Secret("old", NOW, after(3)))),
+            NOW,
+            NOW,
+            true,
+            Set.of(endpoint.id()));
+
+    final Subscription ended = sample.subscription(other, "c");
+
+    final AcceptedEvent event =
+        sample.pending(
+            sample.event(TENANT, "id-1", "{}"),
+            endpoint.id(),
+            endpoint.id(),
+            other.id(),
+            other.id(),
+            endpoint.id());
+
+    final AcceptedEvent wide = sample.pending();
+
+    final FanOut step =
+        new FanOut(
+            wide.event().id(),
+            wide.event().size(),
+            0,
+            List.of(
+                new FanOut.Target(plain.id(), endpoint.id(), null),
+                new FanOut.Target(full.id(), other.id(), null)));
+
+    /** Its id is behind those of the messages that are still to be made. */
+    final Sample later = new Sample(step.lastMessage());
+
+    final Replay replay =
+        Replay.of(
+                later.id(),
+                TENANT,
+                new Selection(other.id(), null, Set.of(Ending.DELIVERED), null, null, true))
+            .counted(1);
+
+    final Message remade =
+        Message.pending(later.id(), event.event().id(), full.id(), other.id(), 100);
+
+    Message message(int index) {
+      return event.messages().get(index);
+    }
+
+    List<Batch> batches() {
+      return List.of(
+          batch(
+              new Write.Subscribe(plain, endpoint),
+              new Write.Subscribe(full, other),
+              new Write.Subscribe(ended, null),
+              new Write.ChangeState(endpoint)),
+          batch(new Write.Unsubscribe(ended, after(1))),
+          batch(accept(event)),
+          batch(accept(new AcceptedEvent(wide.event(), List.of(), List.of(step)))),
+          batch(
+              Sample.retry(message(1), 1, after(60)),
+              Sample.deliver(message(2)),
+              new Write.Drop(
+                  message(3), DropReason.EXHAUSTED, Sample.failure(message(3), 1), after(2)),
+              new Write.Park(Sample.parked(message(4), 0, after(3_600)))),
+          batch(
+              new Write.Progress(
+                  null, replay, List.of(new Write.Remade(remade, message(2).id())))));
+    }
+
+    /** Behind everything that was written. */
+    Sample next() {
+      return new Sample(remade.id());
+    }
+  }
+
+  @BeforeEach
+  void makeTheStore() throws Exception {
+    writes.batches().forEach(model::write);
+    try (Connection connection =
+        DriverManager.getConnection("jdbc:sqlite:" + StoreFile.path(directory))) {
+      Sqlite.execute(
+          connection,
+          "PRAGMA page_size = " + Sqlite.PAGE_BYTES,
+          "PRAGMA auto_vacuum = INCREMENTAL",
+          "PRAGMA journal_mode = WAL",
+          "PRAGMA application_id = " + Migrations.APPLICATION_ID);
+      try (Statement statement = connection.createStatement()) {
+        for (int version = 1; version <= VERSION; version++) {
+          statement.executeUpdate(script("sqlite-000" + version + ".sql"));
+        }
+        statement.executeUpdate(script("store-0005.sql"));
+      }
+      Sqlite.execute(connection, "PRAGMA user_version = " + VERSION);
+    }
+  }
+
+  private static String script(String name) throws IOException {
+    try (InputStream in = OlderStoreTest.class.getResourceAsStream(name)) {
+      return new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void it_is_read_as_it_was_written() throws Exception {
+    assertThatThrownBy(() -> StoreCheck.run(directory)).hasMessageContaining("earlier Holdfast");
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      compare(store);
+      assertThat(store.apiKeys().all()).hasSize(1);
+      Replay again =
+          Replay.of(
+              new Sample(writes.remade.id()).id(),
+              TENANT,
+              new Selection(
+                  null, null, Set.of(Ending.DELIVERED, Ending.DROPPED), null, null, true));
+      assertThat(store.originals(again, 10).originals())
+          .isEqualTo(model.originals(again, 10).originals());
+    }
+    assertThat(StoreCheck.run(directory).problems()).isEmpty();
+  }
+
+  @Test
+  void it_goes_on_as_any_other() throws Exception {
+    Sample sample = writes.next();
+    AcceptedEvent accepted = sample.pending(writes.endpoint.id());
+    Message delivered = writes.message(0);
+    List<Batch> more =
+        List.of(
+            batch(accept(accepted)),
+            batch(Sample.deliver(delivered)),
+            batch(new Write.Update(writes.plain.settledAt(1), null)),
+            batch(new Write.Unsubscribe(writes.full, after(9))));
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      for (Batch batch : more) {
+        assertThat(store.write(batch)).isEqualTo(model.write(batch));
+      }
+      compare(store);
+    }
+    assertThat(StoreCheck.run(directory).problems()).isEmpty();
+  }
+
+  private void compare(SqliteStore store) throws Exception {
+    Snapshot snapshot = store.snapshot();
+    Snapshot expected = model.snapshot();
+    same(snapshot.endpoints(), expected.endpoints());
+    same(snapshot.subscriptions(), expected.subscriptions());
+    same(snapshot.ended(), expected.ended());
+    same(snapshot.fanOuts(), expected.fanOuts());
+    same(snapshot.replays(), expected.replays());
+    assertThat(snapshot.unfinished()).isEqualTo(expected.unfinished());
+    assertThat(snapshot.stored()).isEqualTo(expected.stored());
+    List<Message> messages = new ArrayList<>(writes.event.messages());
+    messages.add(writes.remade);
+    for (Message message : messages) {
+      assertThat(store.unfinished(message.id())).isEqualTo(model.unfinished(message.id()));
+    }
+    for (Message message : writes.event.messages()) {
+      assertThat(store.message(TENANT, message.id()))
+          .usingRecursiveComparison()
+          .isEqualTo(model.message(TENANT, message.id()));
+    }
+    assertThat(store.message(TENANT, writes.remade.id()).orElseThrow().message().replayOf())
+        .isEqualTo(writes.message(2).id());
+    EventKey key = new EventKey.Callers("id-1");
+    assertThat(store.event(TENANT, key).orElseThrow().event())
+        .usingRecursiveComparison()
+        .isEqualTo(writes.event.event());
+    assertThat(store.changes(writes.endpoint.id(), 10))
+        .isEqualTo(model.changes(writes.endpoint.id(), 10));
+  }
+
+  private static <T> void same(List<T> actual, List<T> expected) {
+    assertThat(actual).containsExactlyInAnyOrderElementsOf(expected);
+  }
+}
