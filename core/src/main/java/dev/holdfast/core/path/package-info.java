@@ -6,7 +6,8 @@
  *   <li>{@code Accept} gives the events of a request their ids, if {@code Admission} lets them in,
  *       and
  *   <li>{@code Match} finds the subscriptions that want them, by type, subject and filters ({@code
- *       SubscriptionIndex}): one message each.
+ *       SubscriptionIndex}). {@code Make} makes one message for each, or two while it gets events
+ *       in both versions of its format.
  *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202, and
  *   <li>{@code Dispatch} takes the messages from memory, lane by lane, and starts attempts.
  *   <li>{@code Settle} lets the rules decide about an attempt that has ended: the message is
@@ -24,8 +25,9 @@
  *       disabled one now and then.
  *   <li>{@code Refill}: brings what waits in the store into a lane as its window empties, after a
  *       restart, a backlog or a recovery.
- *   <li>{@code Subscriptions}, {@code RetryByHand}, {@code Replays}: what people ask for. {@code
- *       Align} brings the messages of a subscription that has changed in line with it.
+ *   <li>{@code Subscriptions}, {@code Imports}, {@code RetryByHand}, {@code Replays}: what people
+ *       ask for. What depends on something that is being written is asked again {@code Later}.
+ *       {@code Align} brings the messages of a subscription that has changed in line with it.
  *   <li>{@code Spread}: makes the messages of an event that very many want, in steps.
  *   <li>{@code Announce}: tells subscribers what became of endpoints and messages.
  *   <li>{@code HandOver}: where messages go that the store has just got.
