@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A tenant's wish: these events, to this endpoint, in this form.
  *
+ * @param writtenUrl its endpoint's URL as its owner has written it, where that is something else
  * @param changedAt when somebody last changed it; its creation, if nobody has
  * @param paused its messages are held back
  * @param unsettled endpoints where unfinished messages of it may stand otherwise than it says now,
@@ -21,6 +22,7 @@ public record Subscription(
     long id,
     String tenant,
     long endpoint,
+    @Nullable String writtenUrl,
     Interest interest,
     Form form,
     Instant createdAt,
@@ -36,7 +38,7 @@ public record Subscription(
   /** A subscription that has never been changed. */
   public Subscription(
       long id, String tenant, long endpoint, Interest interest, Form form, Instant createdAt) {
-    this(id, tenant, endpoint, interest, form, createdAt, createdAt, false, Set.of());
+    this(id, tenant, endpoint, null, interest, form, createdAt, createdAt, false, Set.of());
   }
 
   /** A subscription without filters, whose messages are sent in the plain form. */
@@ -66,7 +68,16 @@ public record Subscription(
   /** The same subscription, as somebody has changed it. */
   public Subscription with(Interest otherInterest, Form otherForm, Instant now) {
     return new Subscription(
-        id, tenant, endpoint, otherInterest, otherForm, createdAt, now, paused, unsettled);
+        id,
+        tenant,
+        endpoint,
+        writtenUrl,
+        otherInterest,
+        otherForm,
+        createdAt,
+        now,
+        paused,
+        unsettled);
   }
 
   /** The same subscription, with no message standing otherwise at that endpoint. */
@@ -74,6 +85,6 @@ public record Subscription(
     Set<Long> rest = new TreeSet<>(unsettled);
     rest.remove(settled);
     return new Subscription(
-        id, tenant, endpoint, interest, form, createdAt, changedAt, paused, rest);
+        id, tenant, endpoint, writtenUrl, interest, form, createdAt, changedAt, paused, rest);
   }
 }

@@ -48,9 +48,21 @@ public sealed interface Request {
    * A subscription that somebody wants.
    *
    * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
+   * @param writtenUrl the same as its owner has written it, where that is something else
    * @param rateLimit the endpoint's from now on; absent leaves it as it is
    */
-  record Wish(String url, Interest interest, Form form, @Nullable RateLimit rateLimit) {}
+  record Wish(
+      String url,
+      @Nullable String writtenUrl,
+      Interest interest,
+      Form form,
+      @Nullable RateLimit rateLimit) {
+
+    /** A wish of which nobody will ask how its URL was written. */
+    public Wish(String url, Interest interest, Form form, @Nullable RateLimit rateLimit) {
+      this(url, null, interest, form, rateLimit);
+    }
+  }
 
   /**
    * Have all these subscriptions, or change nothing. A wish for a URL, types and subject that a

@@ -87,7 +87,16 @@ final class Subscriptions {
 
   static Subscription subscription(long id, Lane lane, Wish wish, Turn turn) {
     return new Subscription(
-        id, lane.endpoint.tenant(), lane.endpoint.id(), wish.interest(), wish.form(), turn.now());
+        id,
+        lane.endpoint.tenant(),
+        lane.endpoint.id(),
+        wish.writtenUrl(),
+        wish.interest(),
+        wish.form(),
+        turn.now(),
+        turn.now(),
+        false,
+        Set.of());
   }
 
   /** The lane of a URL, which is made when there is none. */
@@ -212,6 +221,7 @@ final class Subscriptions {
         before.id(),
         before.tenant(),
         endpoint,
+        patch.url() == null ? before.writtenUrl() : null,
         patch.interest().applyTo(before.interest()),
         patch.form().applyTo(before.form(), turn.now()),
         before.createdAt(),

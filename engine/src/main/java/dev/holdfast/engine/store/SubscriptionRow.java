@@ -49,6 +49,7 @@ final class SubscriptionRow {
           "changed_at",
           "version",
           "version_changed_at",
+          "written_url",
           "sum");
 
   /** The columns that {@link #read} reads, in its order. */
@@ -112,7 +113,8 @@ final class SubscriptionRow {
     Rows.setTime(row, first + 12, isChanged(subscription) ? subscription.changedAt() : null);
     row.setString(first + 13, form.version().name());
     Rows.setTime(row, first + 14, form.edition().changedAt());
-    row.setLong(first + 15, sum(subscription, null));
+    row.setString(first + 15, subscription.writtenUrl());
+    row.setLong(first + 16, sum(subscription, null));
   }
 
   /** Whether it was changed, as far as times are kept. */
@@ -160,6 +162,9 @@ final class SubscriptionRow {
     if (isChanged(subscription)) {
       sum.add("changed_at").add(subscription.changedAt());
     }
+    if (subscription.writtenUrl() != null) {
+      sum.add("written_url").add(subscription.writtenUrl());
+    }
     return sum.value();
   }
 
@@ -168,7 +173,7 @@ final class SubscriptionRow {
     return Damaged.orIntact(
         "subscriptions",
         row.getLong(1),
-        row.getLong(FIRST_CHANGING + 15),
+        row.getLong(FIRST_CHANGING + 16),
         () -> readSubscription(row),
         subscription -> sum(subscription, endedAt));
   }
@@ -181,6 +186,7 @@ final class SubscriptionRow {
         row.getLong(1),
         row.getString(2),
         row.getLong(first),
+        row.getString(first + 15),
         new Interest(
             Arrays.stream(row.getString(first + 1).split(LINE, -1)).map(TypePattern::new).toList(),
             row.getString(first + 2),

@@ -266,6 +266,7 @@ final class DamageTest {
               id,
               TENANT,
               endpoint.id(),
+              i % 2 == 0 ? null : "https://" + i + ".EXAMPLE/hook",
               new Interest(List.of(new TypePattern("t." + i)), null, Filters.NONE),
               FORMS.get(i),
               NOW,

@@ -84,6 +84,7 @@ final class OlderStoreTest {
             sample.id(),
             TENANT,
             other.id(),
+            null,
             new Interest(
                 List.of(new TypePattern("TASK.UPDATE")),
                 "task-1",

@@ -84,6 +84,7 @@ final class RandomRecords {
         id(),
         endpoint.tenant(),
         endpoint.id(),
+        maybe(() -> text(50)),
         interest,
         form(),
         createdAt,

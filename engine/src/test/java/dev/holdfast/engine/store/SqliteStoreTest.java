@@ -634,6 +634,8 @@ final class SqliteStoreTest extends StoreContract {
         "subscriptions SET version = 'V2'",
         "subscriptions SET version = 'V3'",
         "subscriptions SET version_changed_at = NULL",
+        "subscriptions SET written_url = NULL",
+        "subscriptions SET written_url = 'http://other.example'",
         "subscriptions SET version_changed_at = version_changed_at + 1",
         "subscriptions SET changed_at = NULL",
         "subscriptions SET changed_at = changed_at + 1",
@@ -650,7 +652,18 @@ final class SqliteStoreTest extends StoreContract {
             null,
             new TreeMap<>(),
             List.of());
-    Subscription subscription = created.with(created.interest(), form, after(2));
+    Subscription subscription =
+        new Subscription(
+            created.id(),
+            created.tenant(),
+            created.endpoint(),
+            "http://ONE.example",
+            created.interest(),
+            form,
+            created.createdAt(),
+            after(2),
+            false,
+            Set.of());
     AcceptedEvent event = sample.pending();
     FanOut step =
         new FanOut(

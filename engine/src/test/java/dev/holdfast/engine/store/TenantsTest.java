@@ -89,6 +89,7 @@ class TenantsTest {
           "ALTER TABLE subscriptions DROP COLUMN changed_at",
           "ALTER TABLE subscriptions DROP COLUMN version",
           "ALTER TABLE subscriptions DROP COLUMN version_changed_at",
+          "ALTER TABLE subscriptions DROP COLUMN written_url",
           "ALTER TABLE open DROP COLUMN version",
           "ALTER TABLE messages DROP COLUMN version",
           "ALTER TABLE fan_outs DROP COLUMN versions",

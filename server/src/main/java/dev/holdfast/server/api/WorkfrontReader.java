@@ -84,6 +84,7 @@ final class WorkfrontReader {
     String objCode = null;
     ObjectEvent.Kind kind = null;
     String url = null;
+    String written = null;
     String authToken = null;
     String objId = null;
     List<Filter> filters = List.of();
@@ -95,7 +96,10 @@ final class WorkfrontReader {
       switch (name) {
         case "objCode" -> objCode = objCode(parser, name);
         case "eventType" -> kind = kind(parser, name);
-        case "url" -> url = subscriptions.url(JsonBody.text(parser, name));
+        case "url" -> {
+          written = JsonBody.text(parser, name);
+          url = subscriptions.url(written);
+        }
         case "authToken" -> authToken = SubscriptionReader.token(parser, name, false);
         case "objId" -> objId = objId(parser, name);
         case "filters" -> filters = SubscriptionReader.filters(parser);
@@ -120,6 +124,7 @@ final class WorkfrontReader {
     }
     return new Wish(
         url,
+        url.equals(written) ? null : written,
         SubscriptionReader.consistent(
             new Interest(List.of(type), objId, new Filters(connector, filters))),
         new Form(

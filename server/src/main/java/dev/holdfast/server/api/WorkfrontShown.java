@@ -87,7 +87,7 @@ record WorkfrontShown(Subscription subscription, ObjectEvent event, Endpoint end
     out.writeStringProperty(manner.name("customerId"), subscription.tenant());
     Json.text(out, manner.name("objId"), subscription.subject());
     out.writeStringProperty(manner.name("objCode"), event.objCode());
-    out.writeStringProperty("url", endpoint.url());
+    out.writeStringProperty("url", url());
     out.writeStringProperty(manner.name("eventType"), event.kind().name());
     Json.text(out, manner.name("authToken"), Mask.of(form.authToken()));
     out.writeBooleanProperty(manner.name("base64Encoding"), form.base64());
@@ -96,10 +96,16 @@ record WorkfrontShown(Subscription subscription, ObjectEvent event, Endpoint end
     out.writeStringProperty(manner.name("filterConnector"), filters.connector().name());
   }
 
+  /** As its owner has written it, which may look for it by that. */
+  private String url() {
+    String written = subscription.writtenUrl();
+    return written == null ? endpoint.url() : written;
+  }
+
   private void writeEndpoint(JsonGenerator out) {
     Health health = endpoint.health();
     out.writeObjectPropertyStart("subscription_url");
-    out.writeStringProperty("url", endpoint.url());
+    out.writeStringProperty("url", url());
     time(out, "date_created", health.createdAt());
     out.writeNumberProperty("successes", health.successes());
     out.writeNumberProperty("failures", health.failures());

@@ -311,6 +311,25 @@ class WorkfrontApiTest {
   }
 
   @Test
+  void a_url_is_shown_as_it_was_written_and_is_the_same_however_it_is_written() throws Exception {
+    String body =
+        """
+        {"objCode":"PROJ","eventType":"UPDATE","url":"%s","authToken":"the-token-1234"}""";
+    String written = "HTTP://Hooks.Example:80";
+    String id = text(answered(201, server.post(PATH, body.formatted(written))), "id");
+    assertThat(text(shown(id), "url")).isEqualTo(written);
+    assertThat(text(shown(id).get("subscription_url"), "url")).isEqualTo(written);
+    assertThat(text(page("").get("subscriptions").get(0), "url")).isEqualTo(written);
+    JsonNode elsewhere = answered(200, server.get("/v1/subscriptions/" + id));
+    assertThat(text(elsewhere, "url")).isEqualTo("http://hooks.example/");
+    answered(409, server.post(PATH, body.formatted("http://hooks.example/")));
+
+    server.send(
+        "PATCH", "/v1/subscriptions/" + id, "{\"url\":\"http://other.EXAMPLE\"}".getBytes(UTF_8));
+    assertThat(text(shown(id), "url")).isEqualTo("http://other.example/");
+  }
+
+  @Test
   void what_is_not_asked_for_is_as_usual() throws Exception {
     JsonNode shown = shown(created("PROJ"));
     assertThat(shown.get("objId").isNull()).isTrue();

@@ -129,6 +129,18 @@ class WorkfrontProgramTest {
   }
 
   @Test
+  void it_finds_itself_by_its_url_however_that_is_written_also_after_a_restart() throws Exception {
+    String url = receiver.url().replace("http://", "HTTP://");
+    program.call(
+        "POST", "/subscriptions", subscriptionTo("PROJ", "UPDATE").replace(receiver.url(), url));
+    server.close();
+    server = new RunningServer(directory.resolve("data"));
+    program = new WorkfrontProgram(server.url(), RunningServer.KEY);
+    JsonNode answer = program.json(program.call("GET", "/subscriptions", null));
+    assertThat(answer.get("subscriptions").get(0).get("url").asString()).isEqualTo(url);
+  }
+
+  @Test
   void it_changes_its_version_and_misses_nothing() throws Exception {
     HttpResponse<String> created =
         program.call(
