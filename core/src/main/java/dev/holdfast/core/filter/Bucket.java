@@ -1,20 +1,26 @@
 package dev.holdfast.core.filter;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Entries in the order of their ids. Most buckets have one, so they begin small. */
-final class Bucket<T extends FilterIndex.Entry> {
+public final class Bucket<T extends FilterIndex.Entry> {
   private final List<T> entries = new ArrayList<>(1);
 
   int size() {
     return entries.size();
   }
 
+  /** All of them, as they are at any time. */
+  public List<T> entries() {
+    return Collections.unmodifiableList(entries);
+  }
+
   /** Puts in an entry, in place of one with the same id. */
-  void put(T entry) {
+  public void put(T entry) {
     int at = lowest(entry.id());
     if (isAt(at, entry.id())) {
       entries.set(at, entry);
@@ -24,7 +30,7 @@ final class Bucket<T extends FilterIndex.Entry> {
   }
 
   /** Takes out an entry, if it is there. */
-  boolean remove(T entry) {
+  public boolean remove(T entry) {
     int at = lowest(entry.id());
     boolean isThere = isAt(at, entry.id());
     if (isThere) {

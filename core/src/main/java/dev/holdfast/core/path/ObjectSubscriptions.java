@@ -1,16 +1,17 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.filter.Bucket;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.Subscription;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * has said about them, so that none is made twice.
  */
 final class ObjectSubscriptions {
-  private final Map<String, List<Subscription>> byTenant = new HashMap<>();
+  private final Map<String, Bucket<Subscription>> byTenant = new HashMap<>();
 
   /** Those that are there, and those that are being written. */
   private final Map<Likeness, Set<Long>> alike = new HashMap<>();
@@ -71,38 +72,29 @@ final class ObjectSubscriptions {
   }
 
   void add(Subscription subscription) {
-    if (ObjectEvent.of(subscription).isEmpty()) {
-      return;
+    if (ObjectEvent.of(subscription).isPresent()) {
+      expect(subscription);
+      byTenant.computeIfAbsent(subscription.tenant(), _ -> new Bucket<>()).put(subscription);
     }
-    expect(subscription);
-    List<Subscription> all =
-        byTenant.computeIfAbsent(subscription.tenant(), _ -> new ArrayList<>());
-    all.add(-1 - place(all, subscription.id()), subscription);
   }
 
   void remove(Subscription subscription) {
-    List<Subscription> all = byTenant.get(subscription.tenant());
-    int place = all == null ? -1 : place(all, subscription.id());
-    if (all != null && place >= 0) {
-      all.remove(place);
+    Bucket<Subscription> all = byTenant.get(subscription.tenant());
+    if (all != null && all.remove(subscription)) {
       expectNoMore(subscription);
     }
   }
 
   /** A subscription is another from now on. */
   void replace(Subscription before, Subscription after) {
-    Likeness likeness = Likeness.of(after);
-    if (likeness == null || ObjectEvent.of(before).isEmpty()) {
+    if (ObjectEvent.of(after).isEmpty()) {
       remove(before);
-      add(after);
       return;
     }
-    if (!likeness.equals(Likeness.of(before))) {
+    if (!Objects.equals(Likeness.of(after), Likeness.of(before))) {
       expectNoMore(before);
-      expect(after);
     }
-    List<Subscription> all = byTenant.getOrDefault(after.tenant(), List.of());
-    all.set(place(all, after.id()), after);
+    add(after);
   }
 
   /** Those that are like a subscription in all that its owner says about it. */
@@ -113,25 +105,7 @@ final class ObjectSubscriptions {
 
   /** All of a tenant's, the oldest first. */
   List<Subscription> of(String tenant) {
-    return byTenant.getOrDefault(tenant, List.of());
-  }
-
-  /** Where a subscription stands, or {@code -1 - place} when it belongs there and is not. */
-  private static int place(List<Subscription> all, long id) {
-    int low = 0;
-    int high = all.size() - 1;
-    while (low <= high) {
-      int middle = (low + high) >>> 1;
-      int order = Long.compare(all.get(middle).id(), id);
-      if (order == 0) {
-        return middle;
-      }
-      if (order < 0) {
-        low = middle + 1;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return -1 - low;
+    Bucket<Subscription> all = byTenant.get(tenant);
+    return all == null ? List.of() : all.entries();
   }
 }

@@ -208,6 +208,7 @@ final class Subscriptions {
         .orElse(null);
   }
 
+  /** The time of the last change stays if all is as it was. */
   private static Subscription patched(Subscription before, Patch patch, long endpoint, Turn turn) {
     boolean paused = patch.paused() == null ? before.paused() : patch.paused();
     Set<Long> unsettled = new TreeSet<>(before.unsettled());
@@ -217,17 +218,19 @@ final class Subscriptions {
     if (endpoint != before.endpoint()) {
       unsettled.add(before.endpoint());
     }
-    return new Subscription(
-        before.id(),
-        before.tenant(),
-        endpoint,
-        patch.url() == null ? before.writtenUrl() : null,
-        patch.interest().applyTo(before.interest()),
-        patch.form().applyTo(before.form(), turn.now()),
-        before.createdAt(),
-        turn.now(),
-        paused,
-        unsettled);
+    Subscription after =
+        new Subscription(
+            before.id(),
+            before.tenant(),
+            endpoint,
+            patch.url() == null ? before.writtenUrl() : null,
+            patch.interest().applyTo(before.interest()),
+            patch.form().applyTo(before.form(), turn.now()),
+            before.createdAt(),
+            before.changedAt(),
+            paused,
+            unsettled);
+    return after.equals(before) ? before : after.with(after.interest(), after.form(), turn.now());
   }
 
   void updated(

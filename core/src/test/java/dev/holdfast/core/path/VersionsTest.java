@@ -273,6 +273,23 @@ class VersionsTest {
     assertThat(now(subscription).createdAt()).isEqualTo(Crank.START);
   }
 
+  @Test
+  void what_changes_nothing_is_no_change() {
+    Subscription subscription = subscribe(URL, Version.V1);
+    crank.pass(Duration.ofMinutes(1));
+    for (Patch nothing :
+        List.of(
+            Patch.of(Form.Change.to(Version.V1)),
+            Patch.of(Form.Change.NOTHING),
+            Patch.toPaused(false),
+            Patch.toUrl(URL),
+            Patch.toTypes(subscription.types()))) {
+      assertThat(crank.ask(new Request.Update("default", subscription.id(), nothing)))
+          .isInstanceOf(Answer.Updated.class);
+      assertThat(now(subscription)).isEqualTo(subscription);
+    }
+  }
+
   // ---- many at once
 
   @Test

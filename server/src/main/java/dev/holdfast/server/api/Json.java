@@ -22,7 +22,10 @@ final class Json {
   private Json() {}
 
   static Buffer write(Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
+    return write(new ByteArrayOutputStream(512), content);
+  }
+
+  private static Buffer write(ByteArrayOutputStream bytes, Consumer<JsonGenerator> content) {
     try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
       content.accept(out);
     }
@@ -31,7 +34,7 @@ final class Json {
 
   /** The same for an answer that can be too long, for which it is refused with this problem. */
   static Buffer write(int mostBytes, Problem tooLong, Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream bytes =
+    return write(
         new ByteArrayOutputStream(512) {
           @Override
           public synchronized void write(byte[] more, int from, int length) {
@@ -40,11 +43,8 @@ final class Json {
             }
             super.write(more, from, length);
           }
-        };
-    try (JsonGenerator out = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
-      content.accept(out);
-    }
-    return Buffer.buffer(bytes.toByteArray());
+        },
+        content);
   }
 
   static <T> Buffer list(

@@ -4,7 +4,6 @@ import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.ObjectEvent;
-import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Request;
@@ -242,22 +241,16 @@ final class WorkfrontApi {
         find(exchange),
         found ->
             found.ifPresentOrElse(
-                shown -> change(exchange, shown.subscription(), version),
+                shown -> change(exchange, shown.subscription().id(), version),
                 () -> exchange.refuse(Problem.UNKNOWN_ID)));
   }
 
-  /** What has the version already is not asked for, since every change is told with its time. */
-  private void change(Exchange exchange, Subscription found, Version version) {
-    if (found.form().version() == version) {
-      exchange.answer(200, versionOf(found.id(), version));
-      return;
-    }
+  private void change(Exchange exchange, long id, Version version) {
     exchange.ask(
         engine,
-        new Request.Update(exchange.tenant(), found.id(), Patch.of(Form.Change.to(version))),
+        new Request.Update(exchange.tenant(), id, Patch.of(Form.Change.to(version))),
         Answer.Updated.class,
-        updated ->
-            exchange.answer(200, versionOf(found.id(), updated.subscription().form().version())),
+        _ -> exchange.answer(200, versionOf(id, version)),
         () -> exchange.refuse(Problem.UNKNOWN_ID),
         _ -> exchange.refuse(Problem.UNKNOWN_ID));
   }

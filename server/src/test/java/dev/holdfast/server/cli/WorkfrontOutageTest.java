@@ -33,6 +33,7 @@ class WorkfrontOutageTest {
   private WorkfrontProgram program;
   private WorkfrontReceiver receiver;
   private String subscription = "";
+  private final HttpClient client = HttpClient.newHttpClient();
 
   @SuppressWarnings("NullAway.Init")
   WorkfrontOutageTest() {}
@@ -189,9 +190,7 @@ class WorkfrontOutageTest {
                 URI.create(server.url() + "/v1/messages?limit=1000&status=" + status))
             .header("Authorization", "Bearer " + RunningServer.KEY)
             .build();
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return program.json(client.send(request, BodyHandlers.ofString())).get("items");
-    }
+    return program.json(client.send(request, BodyHandlers.ofString())).get("items");
   }
 
   private int dropped() throws Exception {
