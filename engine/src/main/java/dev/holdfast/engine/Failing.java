@@ -3,7 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Delivery;
-import dev.holdfast.engine.http.EndpointUrl;
+import dev.holdfast.engine.egress.EndpointUrl;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Iterator;

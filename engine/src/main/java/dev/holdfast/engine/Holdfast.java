@@ -9,7 +9,6 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
-import dev.holdfast.engine.http.AddressGuard;
 import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
@@ -126,7 +125,7 @@ public final class Holdfast {
     HttpSender sender =
         new HttpSender(
             context,
-            AddressGuard.allowing(options.egressAllow()),
+            options.egress(),
             options.timeout(),
             options.limits().inFlight(),
             options.userAgent(),

@@ -5,17 +5,17 @@ import dev.holdfast.core.path.Overload;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.store.Retention;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * How an engine is to run.
  *
  * @param data the directory of the embedded store; made when absent
  * @param timeout the time that one attempt may take, from name lookup to the end of the headers
- * @param egressAllow address ranges in CIDR form that may be reached though they are private
+ * @param egress where attempts may go, and how
  * @param userAgent what receivers see as {@code User-Agent}
  * @param retention how long what is finished is kept
  */
@@ -27,7 +27,7 @@ public record Options(
     Limits limits,
     Overload overload,
     Duration timeout,
-    List<String> egressAllow,
+    Egress egress,
     String userAgent,
     Retention retention) {
 
@@ -39,7 +39,7 @@ public record Options(
       Recovery recovery,
       Limits limits,
       Duration timeout,
-      List<String> egressAllow,
+      Egress egress,
       String userAgent,
       Retention retention) {
     this(
@@ -50,7 +50,7 @@ public record Options(
         limits,
         Overload.NONE,
         timeout,
-        egressAllow,
+        egress,
         userAgent,
         retention);
   }

@@ -17,6 +17,8 @@ import dev.holdfast.core.port.Write;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.SqliteStore;
 import io.vertx.core.Vertx;
@@ -131,7 +133,7 @@ final class DamagedEngineTest {
               Recovery.DRAIN,
               Limits.forHeap(256L << 20, 32),
               Duration.ofSeconds(5),
-              List.of("127.0.0.0/8"),
+              Egress.direct(EgressRules.allowing(List.of("127.0.0.0/8"))),
               "Holdfast/test",
               Retention.FOREVER),
           vertx,

@@ -7,6 +7,8 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.SqliteStore;
 import io.vertx.core.Vertx;
@@ -42,7 +44,7 @@ final class HoldfastTest {
             Recovery.DRAIN,
             Limits.forHeap(256L << 20, 32),
             Duration.ofSeconds(5),
-            List.of(),
+            Egress.direct(EgressRules.allowing(List.of())),
             "Holdfast/test",
             Retention.FOREVER);
     Vertx vertx = Vertx.vertx();

@@ -27,6 +27,8 @@ import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.Retention;
 import io.vertx.core.Vertx;
@@ -86,7 +88,7 @@ class TestMessagesTest {
                 Recovery.DRAIN,
                 Limits.forHeap(256L << 20, 32),
                 Duration.ofSeconds(20),
-                List.of("127.0.0.0/8"),
+                Egress.direct(EgressRules.allowing(List.of("127.0.0.0/8"))),
                 "Holdfast/test",
                 Retention.FOREVER),
             vertx,

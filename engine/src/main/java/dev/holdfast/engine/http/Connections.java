@@ -82,11 +82,7 @@ final class Connections {
 
   /** Takes a kept connection out. */
   void remove(Connection connection) {
-    if (connection.origin.idle.peekLast() == connection) {
-      connection.origin.idle.removeLast();
-    } else {
-      connection.origin.idle.removeFirstOccurrence(connection);
-    }
+    connection.origin.idle.removeLastOccurrence(connection);
     if (connection.keptEarlier == null) {
       longestKept = connection.keptLater;
     } else {

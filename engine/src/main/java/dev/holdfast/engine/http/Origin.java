@@ -1,5 +1,7 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.engine.egress.EndpointUrl;
+import dev.holdfast.engine.egress.IpLiteral;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.List;

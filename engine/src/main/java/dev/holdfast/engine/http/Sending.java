@@ -36,8 +36,8 @@ final class Sending {
 
   @Nullable Sending newer;
 
-  /** The connection that it is on, or that is being opened for it. */
-  @Nullable Connection connection;
+  /** What it is on, once there is something. */
+  @Nullable Carrier carrier;
 
   /** Checked addresses that have not been tried yet. */
   List<InetAddress> untried = List.of();

@@ -2,6 +2,8 @@ package dev.holdfast.engine.http;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.holdfast.engine.egress.EndpointUrl;
+
 /** An endpoint's URL with all that is the same for every attempt to it. */
 final class Target {
   final Origin origin;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.engine.egress.EndpointUrl;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

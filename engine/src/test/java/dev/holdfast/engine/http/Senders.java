@@ -12,12 +12,15 @@ import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Delivery;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import io.netty.handler.ssl.SslContext;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -26,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A sender on an event loop of its own, for tests that run on another thread. */
@@ -51,17 +55,26 @@ final class Senders implements AutoCloseable {
 
   private Senders(
       VertxOptions options,
-      AddressGuard guard,
+      Egress egress,
       Duration timeout,
       int mostConnections,
       @Nullable Tracer tracer,
       Keeping keeping,
-      SslContext tls) {
+      Tls tls,
+      UnaryOperator<InetSocketAddress> route) {
     vertx = Vertx.vertx(options.setEventLoopPoolSize(1).setPreferNativeTransport(true));
     context = vertx.getOrCreateContext();
     sender =
         new HttpSender(
-            context, guard, timeout, mostConnections, "Holdfast/test", tracer, keeping, tls);
+            context,
+            egress,
+            timeout,
+            mostConnections,
+            "Holdfast/test",
+            tracer,
+            keeping,
+            tls,
+            route);
   }
 
   /**
@@ -69,15 +82,25 @@ final class Senders implements AutoCloseable {
    */
   static final class Builder {
     private final VertxOptions options = new VertxOptions();
-    private List<String> allow = List.of("127.0.0.0/8");
+    private Egress egress = Egress.direct(EgressRules.allowing(List.of("127.0.0.0/8")));
+    private UnaryOperator<InetSocketAddress> route = UnaryOperator.identity();
     private Duration timeout = Duration.ofSeconds(20);
     private int mostConnections = 4_096;
     private @Nullable Tracer tracer;
     private Keeping keeping = Keeping.USUAL;
-    private SslContext tls = HttpSender.verifyingTls();
+    private Tls tls = Tls.verifying(List.of());
 
     Builder allowing(String... ranges) {
-      allow = List.of(ranges);
+      return egress(Egress.direct(EgressRules.allowing(List.of(ranges))));
+    }
+
+    Builder egress(Egress how) {
+      egress = how;
+      return this;
+    }
+
+    Builder route(UnaryOperator<InetSocketAddress> instead) {
+      route = instead;
       return this;
     }
 
@@ -102,7 +125,7 @@ final class Senders implements AutoCloseable {
     }
 
     Builder tls(SslContext context) {
-      tls = context;
+      tls = new Tls(context);
       return this;
     }
 
@@ -113,8 +136,7 @@ final class Senders implements AutoCloseable {
     }
 
     Senders build() {
-      return new Senders(
-          options, AddressGuard.allowing(allow), timeout, mostConnections, tracer, keeping, tls);
+      return new Senders(options, egress, timeout, mostConnections, tracer, keeping, tls, route);
     }
   }
 

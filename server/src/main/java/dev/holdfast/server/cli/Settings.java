@@ -7,6 +7,8 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
@@ -389,7 +391,7 @@ final class Settings {
         limits(heapBytes),
         overload(),
         get(DELIVERY_TIMEOUT),
-        get(EGRESS_ALLOW),
+        Egress.direct(EgressRules.allowing(get(EGRESS_ALLOW))),
         "Holdfast/" + version,
         new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)));
   }

@@ -3,7 +3,7 @@ package dev.holdfast.server.cli;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
-import dev.holdfast.engine.http.EndpointUrl;
+import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;

@@ -7,7 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.AppenderBase;
-import dev.holdfast.engine.http.EndpointUrl;
+import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.server.api.TestServer.Reply;
 import java.nio.file.Path;
 import java.util.List;

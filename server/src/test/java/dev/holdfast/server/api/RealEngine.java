@@ -6,6 +6,8 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.store.Retention;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -36,7 +38,7 @@ final class RealEngine implements AutoCloseable {
                 Recovery.DRAIN,
                 Limits.forHeap(256L << 20, 32),
                 Duration.ofSeconds(5),
-                List.of("127.0.0.0/8"),
+                Egress.direct(EgressRules.allowing(List.of("127.0.0.0/8"))),
                 "Holdfast/test",
                 Retention.FOREVER),
             vertx,

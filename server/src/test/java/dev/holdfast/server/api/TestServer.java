@@ -1,6 +1,6 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.engine.http.EndpointUrl;
+import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.server.api.Principal.Role;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

@@ -12,6 +12,8 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.egress.Egress;
+import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
@@ -55,7 +57,7 @@ class SettingsTest {
                 Limits.forHeap(GIGABYTE, 32),
                 new Overload(Quota.NONE, Map.of(), Duration.ofSeconds(10), 256L << 20),
                 Duration.ofSeconds(5),
-                List.of(),
+                Egress.direct(EgressRules.allowing(List.of())),
                 "Holdfast/1.2.3",
                 new Retention(Duration.ofDays(30), 0)));
     assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
@@ -109,7 +111,8 @@ class SettingsTest {
                     Duration.ofSeconds(3),
                     GIGABYTE),
                 Duration.ofMillis(250),
-                List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"),
+                Egress.direct(
+                    EgressRules.allowing(List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"))),
                 "Holdfast/1",
                 new Retention(Duration.ofDays(7), 20L << 30)));
   }

@@ -1,11 +1,13 @@
-package dev.holdfast.engine.http;
+package dev.holdfast.engine.egress;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which addresses may be reached: the public ones, and of the others those that {@code
@@ -14,7 +16,7 @@ import java.util.stream.Stream;
  * <p>Anybody who may subscribe chooses where requests go. Without this guard a subscription could
  * reach what only this machine or its network should: metadata services, databases, admin pages.
  */
-public final class AddressGuard {
+public final class EgressRules {
 
   private static final List<Cidr> NOT_PUBLIC =
       Stream.of(
@@ -46,35 +48,53 @@ public final class AddressGuard {
   /** Addresses that a translator turns into the IPv4 address in their last four bytes. */
   private static final Cidr TRANSLATED = Cidr.parse("64:ff9b::/96");
 
-  private final List<Cidr> allowed;
+  private final List<Cidr> allow;
+  private final List<Cidr> deny;
+  private final Ports ports;
 
-  private AddressGuard(List<Cidr> allowed) {
-    this.allowed = allowed;
+  private EgressRules(List<Cidr> allow, List<Cidr> deny, Ports ports) {
+    this.allow = allow;
+    this.deny = deny;
+    this.ports = ports;
   }
 
   /**
-   * A guard that allows these ranges besides the public addresses.
+   * Rules that allow these ranges besides the public addresses, and deny others in any case.
    *
    * @throws IllegalArgumentException with a sentence for each range that cannot be read
    */
-  public static AddressGuard allowing(List<String> ranges) {
-    List<Cidr> allowed = new ArrayList<>();
+  public static EgressRules of(List<String> allow, List<String> deny, Ports ports) {
     List<String> problems = new ArrayList<>();
-    for (String range : ranges) {
+    EgressRules rules = new EgressRules(ranges(allow, problems), ranges(deny, problems), ports);
+    if (!problems.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", problems));
+    }
+    return rules;
+  }
+
+  /** Rules that allow these ranges besides the public addresses, and every port. */
+  public static EgressRules allowing(List<String> ranges) {
+    return of(ranges, List.of(), Ports.ALL);
+  }
+
+  private static List<Cidr> ranges(List<String> texts, List<String> problems) {
+    List<Cidr> ranges = new ArrayList<>();
+    for (String text : texts) {
       try {
-        allowed.add(Cidr.parse(range.strip()));
+        ranges.add(Cidr.parse(text.strip()));
       } catch (IllegalArgumentException e) {
         problems.add(e.getMessage());
       }
     }
-    if (!problems.isEmpty()) {
-      throw new IllegalArgumentException(String.join("; ", problems));
-    }
-    return new AddressGuard(List.copyOf(allowed));
+    return List.copyOf(ranges);
+  }
+
+  public boolean permitsPort(int port) {
+    return ports.contain(port);
   }
 
   public boolean permits(InetAddress address) {
-    if (isIn(allowed, address)) {
+    if (isIn(allow, address)) {
       return true;
     }
     if (TRANSLATED.contains(address)) {
@@ -99,5 +119,18 @@ public final class AddressGuard {
     } catch (UnknownHostException e) {
       throw new AssertionError("four bytes are an address", e);
     }
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof EgressRules that
+        && allow.equals(that.allow)
+        && deny.equals(that.deny)
+        && ports.equals(that.ports);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(allow, deny, ports);
   }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.engine.http;
+package dev.holdfast.engine.egress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,7 +1,8 @@
-package dev.holdfast.engine.http;
+package dev.holdfast.engine.egress;
 
 import java.net.InetAddress;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** A range of addresses such as {@code 10.0.0.0/8} or {@code fd00::/8}. */
 final class Cidr {
@@ -59,5 +60,17 @@ final class Cidr {
     }
     int rest = prefix % 8;
     return rest == 0 || ((address[whole] ^ network[whole]) & 0xff00 >> rest & 0xff) == 0;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof Cidr that
+        && prefix == that.prefix
+        && Arrays.equals(network, that.network);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(network) + prefix;
   }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.engine.http;
+package dev.holdfast.engine.egress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class AddressGuardTest {
-  private final AddressGuard usual = AddressGuard.allowing(List.of());
+class EgressRulesTest {
+  private final EgressRules usual = EgressRules.allowing(List.of());
 
   @ParameterizedTest
   @ValueSource(
@@ -93,7 +93,7 @@ class AddressGuardTest {
 
   @Test
   void an_allowed_range_can_be_reached_and_nothing_beside_it() {
-    AddressGuard guard = AddressGuard.allowing(List.of("10.1.0.0/16", " ::1 ", "fd00::/9"));
+    EgressRules guard = EgressRules.allowing(List.of("10.1.0.0/16", " ::1 ", "fd00::/9"));
     assertThat(guard.permits(parse("10.1.2.3"))).isTrue();
     assertThat(guard.permits(parse("::ffff:10.1.2.3"))).isTrue();
     assertThat(guard.permits(parse("64:ff9b::10.1.2.3"))).isTrue();
@@ -108,7 +108,7 @@ class AddressGuardTest {
 
   @Test
   void everything_can_be_allowed() {
-    AddressGuard guard = AddressGuard.allowing(List.of("0.0.0.0/0", "::/0"));
+    EgressRules guard = EgressRules.allowing(List.of("0.0.0.0/0", "::/0"));
     assertThat(guard.permits(parse("127.0.0.1"))).isTrue();
     assertThat(guard.permits(parse("fe80::1"))).isTrue();
   }
@@ -117,7 +117,7 @@ class AddressGuardTest {
   void all_ranges_that_cannot_be_read_are_told_at_once() {
     assertThatThrownBy(
             () ->
-                AddressGuard.allowing(
+                EgressRules.allowing(
                     List.of("10.0.0.0/8", "10.0.0.5/8", "localhost", "10.0.0.0/33", "::1/x", "")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'10.0.0.5/8' names one address inside a range")
