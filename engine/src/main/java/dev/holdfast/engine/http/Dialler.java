@@ -7,6 +7,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -33,6 +34,7 @@ final class Dialler {
   private final HttpSender sender;
   private final EventLoop eventLoop;
   private final EgressRules rules;
+  private final @Nullable Tunnel tunnel;
   private final Names names;
   private final Tls tls;
   private final UnaryOperator<InetSocketAddress> route;
@@ -53,6 +55,7 @@ final class Dialler {
     this.sender = sender;
     this.eventLoop = eventLoop;
     this.rules = egress.rules();
+    this.tunnel = egress.proxy() == null ? null : new Tunnel(egress.proxy(), names);
     this.names = names;
     this.tls = tls;
     this.route = route;
@@ -76,6 +79,8 @@ final class Dialler {
       sender.fail(sending, Kind.FORBIDDEN);
     } else if (origin.literal != null) {
       connectToPermitted(sending, origin.literal);
+    } else if (tunnel != null && tunnel.looksUpNames()) {
+      connect(sending, InetSocketAddress.createUnresolved(origin.key.host(), origin.key.port()));
     } else {
       names.lookUp(origin.key.host(), found -> lookedUp(sending, found));
     }
@@ -103,23 +108,48 @@ final class Dialler {
       sender.fail(sending, addresses.isEmpty() ? Kind.DNS : Kind.FORBIDDEN);
     } else {
       sending.untried = permitted;
-      connect(sending);
+      connectToNext(sending);
     }
   }
 
-  private void connect(Sending sending) {
+  private void connectToNext(Sending sending) {
     InetAddress address = sending.untried.getFirst();
     sending.untried = sending.untried.subList(1, sending.untried.size());
+    connect(sending, new InetSocketAddress(address, sending.target.origin.key.port()));
+  }
+
+  /**
+   * @param to an address that was checked, or a name that the proxy is to look up
+   */
+  private void connect(Sending sending, InetSocketAddress to) {
+    if (tunnel == null) {
+      connect(sending, route.apply(to), null);
+    } else {
+      tunnel.prepare(
+          proxy -> {
+            if (sending.done) {
+              return;
+            }
+            if (proxy == null) {
+              sender.fail(sending, Kind.CONNECT);
+            } else {
+              connect(sending, Tunnel.destination(to), proxy);
+            }
+          });
+    }
+  }
+
+  private void connect(Sending sending, InetSocketAddress to, @Nullable ChannelHandler proxy) {
     bootstrap
         .clone()
         .handler(
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                prepare(channel, sending);
+                prepare(channel, sending, proxy);
               }
             })
-        .connect(route.apply(new InetSocketAddress(address, sending.target.origin.key.port())))
+        .connect(to)
         .addListener(
             connected -> {
               if (connected.isSuccess()) {
@@ -142,20 +172,22 @@ final class Dialler {
       sending.carrier = null;
     }
     if (sending.untried.isEmpty()) {
+      if (tunnel != null) {
+        tunnel.failed(cause);
+      }
       sender.fail(sending, Failures.inConnect(cause));
     } else {
-      connect(sending);
+      connectToNext(sending);
     }
   }
 
-  private void prepare(Channel channel, Sending sending) {
+  private void prepare(Channel channel, Sending sending, @Nullable ChannelHandler proxy) {
     Ration ration = new Ration();
-    Opening opening = new Opening(sender, channel, ration, sending);
+    Opening opening = new Opening(sender, channel, ration, tls, tunnel, sending);
     sending.carrier = opening;
     channel.pipeline().addLast(ration);
-    Origin origin = sending.target.origin;
-    if (origin.key.https()) {
-      channel.pipeline().addLast(tls.handler(channel, origin));
+    if (proxy != null) {
+      channel.pipeline().addLast(proxy);
     }
     channel.pipeline().addLast(opening);
   }

@@ -4,6 +4,8 @@ import dev.holdfast.core.model.Outcome.Failure.Kind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.proxy.ProxyConnectException;
+import io.netty.handler.proxy.ProxyConnectionEvent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
@@ -15,14 +17,27 @@ final class Opening extends ChannelInboundHandlerAdapter implements Carrier {
   private final Ration ration;
   private final Origin origin;
 
+  private final Tls tls;
+
+  /** What it goes through, if it does not go directly. */
+  private final @Nullable Tunnel tunnel;
+
   /** The attempt that waits for it. */
   private @Nullable Sending sending;
 
-  Opening(HttpSender sender, Channel channel, Ration ration, Sending sending) {
+  Opening(
+      HttpSender sender,
+      Channel channel,
+      Ration ration,
+      Tls tls,
+      @Nullable Tunnel tunnel,
+      Sending sending) {
     this.sender = sender;
     this.channel = channel;
     this.ration = ration;
     this.origin = sending.target.origin;
+    this.tls = tls;
+    this.tunnel = tunnel;
     this.sending = sending;
   }
 
@@ -42,8 +57,8 @@ final class Opening extends ChannelInboundHandlerAdapter implements Carrier {
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    if (!origin.key.https()) {
-      opened();
+    if (tunnel == null) {
+      reached(context);
     }
   }
 
@@ -55,8 +70,19 @@ final class Opening extends ChannelInboundHandlerAdapter implements Carrier {
       } else {
         fail(Failures.inHandshake(handshake.cause()));
       }
+    } else if (event instanceof ProxyConnectionEvent) {
+      reached(context);
     } else if (event == Ration.Event.EXCEEDED) {
       fail(origin.key.https() ? Kind.TLS : Kind.PROTOCOL);
+    }
+  }
+
+  /** The server is at the other end. */
+  private void reached(ChannelHandlerContext context) {
+    if (origin.key.https()) {
+      channel.pipeline().addBefore(context.name(), null, tls.handler(channel, origin));
+    } else {
+      opened();
     }
   }
 
@@ -81,7 +107,12 @@ final class Opening extends ChannelInboundHandlerAdapter implements Carrier {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    fail(Failures.inHandshake(cause));
+    if (tunnel != null && cause instanceof ProxyConnectException) {
+      tunnel.failed(cause);
+      fail(Kind.CONNECT);
+    } else {
+      fail(Failures.inHandshake(cause));
+    }
   }
 
   @Override
