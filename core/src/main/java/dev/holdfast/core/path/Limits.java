@@ -51,6 +51,9 @@ public record Limits(
     Duration retryStoreAfter,
     Duration bothVersions) {
 
+  /** Attempts under way at once where the system allows as many connections. */
+  private static final int IN_FLIGHT = 16_384;
+
   /** Headers of its own that one subscription's messages are sent with. */
   public static final int HEADERS = 20;
 
@@ -65,6 +68,37 @@ public record Limits(
 
   /** Subscriptions of one tenant whose version is changed at once. */
   public static final int VERSION_CHANGES = 10_000;
+
+  /** The same, with no more attempts under way at once than this. */
+  public Limits withInFlight(int most) {
+    int fewer = Math.min(inFlight, most);
+    return new Limits(
+        fewer,
+        Math.min(inFlightUnproven, unproven(fewer)),
+        laneInFlight,
+        laneWindow,
+        held,
+        laneMinimum,
+        bodyBytes,
+        sendingBytes,
+        batchWrites,
+        batchBytes,
+        acceptingBytes,
+        unwritten,
+        timers,
+        horizon,
+        loads,
+        sweep,
+        matchesAtOnce,
+        spreading,
+        retryStoreAfter,
+        bothVersions);
+  }
+
+  /** Most of all, and still thousands for endpoints that are known to answer. */
+  private static int unproven(int inFlight) {
+    return Math.max(1, inFlight / 4 * 3);
+  }
 
   /** The same, with each event in both versions for so long. */
   public Limits withBothVersions(Duration duration) {
@@ -120,8 +154,8 @@ public record Limits(
   public static Limits forHeap(long heapBytes, int laneInFlight) {
     long share = Math.max(16L << 20, heapBytes / 8);
     return new Limits(
-        4_096,
-        2_048,
+        IN_FLIGHT,
+        unproven(IN_FLIGHT),
         laneInFlight,
         512,
         100_000,

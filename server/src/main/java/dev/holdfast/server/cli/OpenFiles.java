@@ -1,0 +1,39 @@
+package dev.holdfast.server.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How many files and connections the system lets this process have open at once. */
+final class OpenFiles {
+  private static final Path LIMITS = Path.of("/proc/self/limits");
+  private static final Pattern LINE = Pattern.compile("Max open files +(\\d{1,9}) .*");
+
+  private OpenFiles() {}
+
+  /** Absent where the system does not tell, or sets no limit. */
+  static OptionalInt most() {
+    try {
+      return mostIn(Files.readString(LIMITS));
+    } catch (IOException e) {
+      return OptionalInt.empty();
+    }
+  }
+
+  static OptionalInt mostIn(String limits) {
+    return limits
+        .lines()
+        .map(LINE::matcher)
+        .filter(Matcher::matches)
+        .mapToInt(line -> Integer.parseInt(line.group(1)))
+        .findFirst();
+  }
+
+  /** How many of them attempts may have: callers, the store and the program itself need some. */
+  static int forAttempts(int files) {
+    return Math.max(1, files / 4 * 3);
+  }
+}
