@@ -118,11 +118,11 @@ public final class HttpSender {
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
-      trace(span, delivery, null, Outcome.Failure.of(Kind.CONNECT), 0);
+      trace(span, delivery, null, Outcome.Failure.of(Kind.FORBIDDEN), 0);
       log.error(
           "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
-      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
+      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
       return;
     }
     Sending sending = new Sending(delivery, ended, target, span, now);
