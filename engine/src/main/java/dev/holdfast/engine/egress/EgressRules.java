@@ -74,6 +74,11 @@ public final class EgressRules {
     return List.copyOf(ranges);
   }
 
+  /** The ports that may be connected to. */
+  public Ports ports() {
+    return ports;
+  }
+
   public boolean permitsPort(int port) {
     return ports.contain(port);
   }
