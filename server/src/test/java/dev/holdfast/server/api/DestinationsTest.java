@@ -78,6 +78,7 @@ class DestinationsTest {
 
   @Test
   void nothing_is_made_for_a_caller_who_has_left() throws Exception {
+    engine.view = FakeView::new;
     Promise<Set<String>> lookup;
     try (RawClient _ = create()) {
       lookup = nextLookup();
