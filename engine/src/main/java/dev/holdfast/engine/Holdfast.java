@@ -48,6 +48,7 @@ public final class Holdfast {
   private final Context context;
   private final SqliteStore store;
   private final LoopRunner runner;
+  private final HttpSender sender;
   private final Readers historyReaders;
   private final TestMessages tests;
   private final SpaceWatch space;
@@ -56,12 +57,14 @@ public final class Holdfast {
       Context context,
       SqliteStore store,
       LoopRunner runner,
+      HttpSender sender,
       Readers historyReaders,
       TestMessages tests,
       SpaceWatch space) {
     this.context = context;
     this.store = store;
     this.runner = runner;
+    this.sender = sender;
     this.historyReaders = historyReaders;
     this.tests = tests;
     this.space = space;
@@ -153,7 +156,13 @@ public final class Holdfast {
     runner.start();
     committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return new Holdfast(
-        context, store, runner, historyReaders, new TestMessages(sender::send, clock), space);
+        context,
+        store,
+        runner,
+        sender,
+        historyReaders,
+        new TestMessages(sender::send, clock),
+        space);
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -211,6 +220,23 @@ public final class Holdfast {
    */
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
     return look(view -> tests.send(view, tenant, endpoint)).compose(tested -> tested);
+  }
+
+  /**
+   * Finds among these hosts those that no attempt may be made to: their names lead to addresses,
+   * but the egress rules forbid all of them. A name that cannot be looked up in this time is not
+   * among them: each attempt is checked anyway. May be called by any thread; completes on {@link
+   * #context}.
+   */
+  public Future<Set<String>> findForbidden(Set<String> hosts, Duration patience) {
+    Promise<Set<String>> found = Promise.promise();
+    context.runOnContext(
+        _ ->
+            sender.findForbidden(
+                hosts,
+                patience,
+                forbidden -> context.runOnContext(_ -> found.complete(forbidden))));
+    return found.future();
   }
 
   /** What came of a test message. */

@@ -1,11 +1,16 @@
 package dev.holdfast.engine.egress;
 
+import java.net.IDN;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.text.Normalizer;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * A URL that attempts can be made to, taken apart.
  *
- * @param host in lower case; an IPv6 address without its brackets
+ * @param host in lower case and ASCII; an IPv6 address without its brackets
  * @param uri path and query, as they stand in the request line
  */
 public record EndpointUrl(boolean https, String host, int port, String uri) {
@@ -15,6 +20,11 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
 
   private static final int MOST_HOST_CHARACTERS = 253;
   private static final int MOST_LABEL_CHARACTERS = 63;
+
+  /** A last label that a C library would read as a number, whatever comes before it. */
+  private static final Pattern NUMBER = Pattern.compile("[0-9]+|0x[0-9a-f]*");
+
+  private static final int IDEOGRAPHIC_FULL_STOP = 0x3002;
 
   /** What came out of looking at a text that should be a URL. */
   public sealed interface Checked {
@@ -93,19 +103,34 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
   }
 
   private static String host(String text) throws Problem {
-    // a letter that is not ASCII may be one in lower case, and would pass for it below
-    boolean isAscii = text.chars().allMatch(c -> c < 0x80);
-    String host = isAscii ? text.toLowerCase(Locale.ROOT) : text;
-    if (host.isEmpty()) {
+    if (text.isEmpty()) {
       throw new Problem("The URL has no host; write it like https://example.com/hook.");
     }
-    if (host.startsWith("[")) {
-      String address = host.endsWith("]") ? host.substring(1, host.length() - 1) : "";
-      if (address.indexOf(':') < 0 || IpLiteral.parse(address) == null) {
-        throw new Problem("The URL's host " + shown(text) + " is not an IPv6 address.");
-      }
-      return address;
+    return text.startsWith("[") ? addressInBrackets(text) : name(text);
+  }
+
+  private static String addressInBrackets(String text) throws Problem {
+    String literal = text.endsWith("]") ? text.substring(1, text.length() - 1) : "";
+    InetAddress address = literal.indexOf(':') < 0 ? null : IpLiteral.parse(literal);
+    if (address == null) {
+      throw new Problem("The URL's host " + shown(text) + " is not an IPv6 address.");
     }
+    if (address instanceof Inet4Address) {
+      throw new Problem(
+          "The URL's host "
+              + shown(text)
+              + " is an IPv4 address in an IPv6 form; write it as an IPv4 address: "
+              + address.getHostAddress()
+              + ".");
+    }
+    return literal.toLowerCase(Locale.ROOT);
+  }
+
+  /** A name, or an IPv4 address, since only its last label tells one from the other. */
+  private static String name(String text) throws Problem {
+    // Whatever letters become, it is looked at below as if it had been written so.
+    String host =
+        text.chars().allMatch(c -> c < 0x80) ? text.toLowerCase(Locale.ROOT) : ascii(text);
     if (host.length() > MOST_HOST_CHARACTERS) {
       throw new Problem(
           "The URL's host is longer than " + MOST_HOST_CHARACTERS + " characters; check it.");
@@ -114,22 +139,63 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
     int last = labels.length - (host.endsWith(".") ? 2 : 1);
     for (int i = 0; i <= last; i++) {
       if (!isLabel(labels[i])) {
-        throw new Problem(
-            "The URL's host "
-                + shown(text)
-                + " is not a host name; use letters, digits, '-' and '.', and write other letters"
-                + " in their xn-- form.");
+        throw notAName(text);
       }
     }
-    if (last < 0 || labels[last].matches("[0-9]+|0x[0-9a-f]*")) {
-      if (IpLiteral.parse(host) == null) {
-        throw new Problem(
-            "The URL's host "
-                + shown(text)
-                + " is not an IPv4 address; write it as four numbers from 0 to 255.");
-      }
+    if (last < 0) {
+      throw notAName(text);
+    }
+    if (NUMBER.matcher(labels[last]).matches() && IpLiteral.parse(host) == null) {
+      throw new Problem(
+          "The URL's host "
+              + shown(text)
+              + " is not an IPv4 address; write it as four numbers from 0 to 255.");
     }
     return host;
+  }
+
+  private static Problem notAName(String text) {
+    return new Problem(
+        "The URL's host "
+            + shown(text)
+            + " is not a host name; use letters, digits, '-' and '.', and write other letters"
+            + " in their xn-- form.");
+  }
+
+  /**
+   * The name as it is looked up: other letters become their {@code xn--} form, as IDNA2003 has it.
+   * Browsers go by later rules. Where these lead to another name, there is none that is surely
+   * meant.
+   */
+  private static String ascii(String text) throws Problem {
+    String ascii;
+    try {
+      ascii = IDN.toASCII(text).toLowerCase(Locale.ROOT);
+    } catch (IllegalArgumentException e) {
+      throw notAName(text);
+    }
+    if (!IDN.toUnicode(ascii).equals(foldedAsToday(text))) {
+      throw new Problem(
+          "The URL's host "
+              + shown(text)
+              + " has characters that some programs take for others, so that it is not sure which"
+              + " name is meant; write it in its xn-- form.");
+    }
+    return ascii;
+  }
+
+  /**
+   * The name with the differences gone that later rules do not make either: large and small
+   * letters, wide and narrow ones. Unlike IDNA2003 they keep {@code ß}, {@code ς} and the joiners,
+   * and know letters that are younger.
+   */
+  private static String foldedAsToday(String text) {
+    StringBuilder folded = new StringBuilder();
+    Normalizer.normalize(text, Normalizer.Form.NFKC)
+        .codePoints()
+        .map(c -> c == IDEOGRAPHIC_FULL_STOP ? '.' : Character.toLowerCase(c))
+        .forEach(folded::appendCodePoint);
+    return Normalizer.normalize(folded, Normalizer.Form.NFKC);
   }
 
   private static boolean isLabel(String label) {

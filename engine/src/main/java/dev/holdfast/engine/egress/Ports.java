@@ -2,6 +2,7 @@ package dev.holdfast.engine.egress;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Ports that may be connected to.
@@ -14,7 +15,12 @@ public record Ports(List<Range> ranges) {
   public static final Ports ALL = new Ports(List.of(new Range(1, 65_535)));
 
   /** Ports that lie side by side, the first and the last among them. */
-  public record Range(int first, int last) {}
+  public record Range(int first, int last) {
+    @Override
+    public String toString() {
+      return first == last ? Integer.toString(first) : first + "-" + last;
+    }
+  }
 
   /**
    * Reads ports and ranges of them such as {@code 80,443,1024-65535}.
@@ -47,6 +53,12 @@ public record Ports(List<Range> ranges) {
   private static IllegalArgumentException invalid(String text) {
     return new IllegalArgumentException(
         "'" + text + "' is not a list of ports; write it like 80,443,1024-65535");
+  }
+
+  /** As {@link #parse} reads them. */
+  @Override
+  public String toString() {
+    return ranges.stream().map(Range::toString).collect(Collectors.joining(","));
   }
 
   boolean contain(int port) {

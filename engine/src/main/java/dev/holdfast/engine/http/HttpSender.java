@@ -13,7 +13,9 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +52,7 @@ public final class HttpSender {
 
   private final ContextInternal context;
   private final Dialler dialler;
+  private final HostChecks hostChecks;
   private final EventLoop eventLoop;
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
@@ -102,8 +105,9 @@ public final class HttpSender {
     this.connections = new Connections(eventLoop, mostConnections);
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
-    this.dialler =
-        new Dialler(this, vertx, eventLoop, new Names(vertx, eventLoop), egress, tls, route);
+    Names names = new Names(vertx, eventLoop);
+    this.dialler = new Dialler(this, vertx, eventLoop, names, egress, tls, route);
+    this.hostChecks = new HostChecks(names, egress.rules(), eventLoop);
   }
 
   /**
@@ -118,11 +122,11 @@ public final class HttpSender {
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
-      trace(span, delivery, null, Outcome.Failure.of(Kind.CONNECT), 0);
+      trace(span, delivery, null, Outcome.Failure.of(Kind.FORBIDDEN), 0);
       log.error(
           "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
-      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
+      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
       return;
     }
     Sending sending = new Sending(delivery, ended, target, span, now);
@@ -146,6 +150,16 @@ public final class HttpSender {
     } finally {
       inSend = false;
     }
+  }
+
+  /**
+   * Finds among these hosts those that attempts would be forbidden to, as far as their names can be
+   * looked up in this time. Called on the event loop.
+   *
+   * @param told gets them, on the event loop
+   */
+  public void findForbidden(Set<String> hosts, Duration patience, Consumer<Set<String>> told) {
+    hostChecks.findForbidden(hosts, patience, told);
   }
 
   /** Closes the connections that are not in use; the others follow when their attempts end. */

@@ -2,6 +2,7 @@ package dev.holdfast.engine.egress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.Seeds;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -105,12 +106,24 @@ class EndpointUrlTest {
         "http://exa mple.com/",
         "http://example..com/",
         "http://.example.com/",
-        "http://b\u00fccher.example/",
         "http://example.com\\.evil.test/",
         "http://exam%70le.com/",
         "http://example.com\r\nx: y/",
         "http://./",
-        "http://\u212aiosk.example/",
+        "http://exa\tmple.com/",
+        "http://example.com\u0000/",
+        "http://b\u00fccher..example/",
+        "http://xn--b\u00fccher.example/",
+        "http://\u2100.example/",
+        "http://\uff05\uff14\uff11.example/",
+        "http://\uff3b::1\uff3d/",
+        "http://\u00fc\uff20example.com/",
+        "http://\u00fc\uff0fexample.com/",
+        "http://\u00fc\uff1a80/",
+        "http://\ud83d\ude00.example/",
+        "http://\ud800.example/",
+        "http://\u202eexample.com/",
+        "http://\u3002/",
       })
   void a_host_must_be_a_name(String text) {
     assertThat(refused(text))
@@ -128,7 +141,26 @@ class EndpointUrlTest {
         "http://0x7f000001/",
         "http://1.2.3.256/",
         "http://1.2.3.4.5/",
-        "http://127.0.0.1./"
+        "http://127.0.0.1./",
+        "http://0177.0.0.1/",
+        "http://017700000001/",
+        "http://127.0.0.01/",
+        "http://127.0.0.001/",
+        "http://010.0.0.1/",
+        "http://0127.0.0.1/",
+        "http://127.0.0.0x1/",
+        "http://127.0x1/",
+        "http://0X7F.0.0.0X1/",
+        "http://0x/",
+        "http://1/",
+        "http://0/",
+        "http://1./",
+        "http://127.1./",
+        "http://example.1/",
+        "http://4294967297/",
+        "http://\uff11\uff12\uff17.1/",
+        "http://127\u30021/",
+        "http://\u2460\u2461\u2466/"
       })
   void a_host_that_ends_in_a_number_must_be_an_ipv4_address(String text) {
     assertThat(refused(text)).contains("is not an IPv4 address");
@@ -142,10 +174,93 @@ class EndpointUrlTest {
         "http://[::1/",
         "http://[fe80::1%25eth0]/",
         "http://[1.2.3.4]/",
-        "http://[::1]x/"
+        "http://[::1]x/",
+        "http://[fe80::1%eth0]/",
+        "http://[fe80::1%]/",
+        "http://[::1.2.3]/",
+        "http://[::127.0.0.01]/",
+        "http://[::00001]/",
+        "http://[1::2::3]/",
+        "http://[:::1]/",
+        "http://[::1].\u00fc/",
+        "http://[::\uff11]/",
+        "http://[v1.x:y]/"
       })
   void a_host_in_brackets_must_be_an_ipv6_address(String text) {
     assertThat(refused(text)).contains("is not an IPv6 address");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "http://[::ffff:127.0.0.1]/",
+        "http://[::FFFF:7f00:1]/",
+        "http://[0:0:0:0:0:ffff:127.0.0.1]/"
+      })
+  void a_mapped_address_is_to_be_written_as_what_it_is(String text) {
+    assertThat(refused(text)).contains("write it as an IPv4 address: 127.0.0.1.");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "b\u00fccher.example, xn--bcher-kva.example",
+    "B\u00dcCHER.Example, xn--bcher-kva.example",
+    "bu\u0308cher.example, xn--bcher-kva.example",
+    "b\u00fccher\u3002example, xn--bcher-kva.example",
+    "b\u00fccher\uff0eexample., xn--bcher-kva.example.",
+    "\u4f8b\u5b50.\u6d4b\u8bd5, xn--fsqu00a.xn--0zwm56d",
+    "\u0440\u0444.\u0440\u0444, xn--p1ai.xn--p1ai",
+    "\u03a3\u0391\u03a3.example, xn--mxa9ab.example",
+    "\u212aiosk.example, kiosk.example",
+    "\u24dbocalhost, localhost",
+    "\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54, localhost",
+    "\uff11\uff12\uff17.\uff10.\uff10.\uff11, 127.0.0.1",
+    "127\u30020\u30020\u30021, 127.0.0.1",
+    "127\uff610\uff610\uff611, 127.0.0.1",
+    "127\u20240\u20240\u20241, 127.0.0.1",
+    "\u2460\u2461\u2466.0.0.1, 127.0.0.1"
+  })
+  void other_letters_become_what_is_looked_up(String host, String ascii) {
+    assertThat(accepted("http://" + host + ":81/x").host()).isEqualTo(ascii);
+    assertThat(accepted("http://" + host + "/")).isEqualTo(accepted("http://" + ascii + "/"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fa\u00df.example",
+        "\u03b1\u03c2.example",
+        "a\u200db.example",
+        "a\u200cb.example",
+        "\u04c0.example",
+        "x\u00ady.example"
+      })
+  void a_name_that_others_would_take_for_another_is_refused(String host) {
+    assertThat(refused("http://" + host + "/")).contains("write it in its xn-- form");
+  }
+
+  @Test
+  void whatever_is_accepted_stays_what_it_is() {
+    Seeds.each(
+        20_000,
+        random -> {
+          StringBuilder host = new StringBuilder();
+          for (int i = random.nextInt(1, 8); i > 0; i--) {
+            host.appendCodePoint(
+                switch (random.nextInt(5)) {
+                  case 0 -> random.nextInt(0x80);
+                  case 1 -> "0123456789.xX:[]@%-_/\\".codePointAt(random.nextInt(22));
+                  case 2 -> random.nextInt(0x2000, 0x3100);
+                  case 3 -> random.nextInt(0xfb00, 0x10000);
+                  default -> random.nextInt(0x110000);
+                });
+          }
+          if (EndpointUrl.check("http://" + host + "/")
+              instanceof EndpointUrl.Checked.Accepted(EndpointUrl url)) {
+            assertThat(url.host()).matches("[a-z0-9._:-]+");
+            assertThat(accepted(url.normalised())).isEqualTo(url);
+          }
+        });
   }
 
   @ParameterizedTest

@@ -12,18 +12,54 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.jspecify.annotations.Nullable;
 
-/** A name server that knows a few IPv4 addresses, and answers nothing at all about some names. */
+/** A name server that knows a few addresses, and answers nothing at all about some names. */
 final class FakeDns implements AutoCloseable {
-  private static final int ADDRESS = 1;
+  private static final int V4 = 1;
+  private static final int V6 = 28;
+
+  /** Knows the addresses of a name; nothing when there is no such name. */
+  @FunctionalInterface
+  interface Known {
+
+    /**
+     * All addresses, whichever are asked for.
+     *
+     * @param type what is asked for; a name is asked about once for each
+     */
+    @Nullable List<String> addresses(String name, Type type);
+  }
+
+  /** A kind of address. */
+  enum Type {
+    A,
+    AAAA
+  }
+
+  /** The names that it was asked about. */
+  final Set<String> asked = new ConcurrentSkipListSet<>();
 
   private final DatagramSocket socket;
-  private final Map<String, List<String>> names;
+  private final Known known;
   private final List<String> ignored;
+  private final int timeToLiveSeconds;
 
   FakeDns(Map<String, List<String>> names, List<String> ignored) {
-    this.names = names;
+    this((name, _) -> names.get(name), ignored, 60);
+  }
+
+  /** One that may say something else each time. */
+  FakeDns(Known known) {
+    this(known, List.of(), 0);
+  }
+
+  private FakeDns(Known known, List<String> ignored, int timeToLiveSeconds) {
+    this.known = known;
     this.ignored = ignored;
+    this.timeToLiveSeconds = timeToLiveSeconds;
     try {
       this.socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     } catch (IOException e) {
@@ -63,19 +99,26 @@ final class FakeDns implements AutoCloseable {
     }
     int type = query.getShort();
     int end = query.position() + 2;
+    asked.add(name.toString());
     if (ignored.contains(name.toString())) {
       return new byte[0];
     }
-    List<String> addresses =
-        type == ADDRESS ? names.getOrDefault(name.toString(), List.of()) : List.of();
+    List<String> addresses = known.addresses(name.toString(), type == V6 ? Type.AAAA : Type.A);
+    List<byte[]> found =
+        addresses == null
+            ? List.of()
+            : addresses.stream()
+                .map(NetUtil::createByteArrayFromIpAddressString)
+                .filter(address -> type == (address.length == 4 ? V4 : V6))
+                .toList();
     ByteBuffer answer = ByteBuffer.allocate(512);
     answer.putShort(id);
-    answer.putShort((short) (names.containsKey(name.toString()) ? 0x8180 : 0x8183));
-    answer.putShort((short) 1).putShort((short) addresses.size()).putInt(0);
+    answer.putShort((short) (addresses == null ? 0x8183 : 0x8180));
+    answer.putShort((short) 1).putShort((short) found.size()).putInt(0);
     answer.put(query.slice(12, end - 12));
-    for (String address : addresses) {
-      answer.putShort((short) 0xc00c).putShort((short) ADDRESS).putShort((short) 1).putInt(60);
-      answer.putShort((short) 4).put(NetUtil.createByteArrayFromIpAddressString(address));
+    for (byte[] address : found) {
+      answer.putShort((short) 0xc00c).putShort((short) type).putShort((short) 1);
+      answer.putInt(timeToLiveSeconds).putShort((short) address.length).put(address);
     }
     byte[] bytes = new byte[answer.position()];
     answer.flip().get(bytes);

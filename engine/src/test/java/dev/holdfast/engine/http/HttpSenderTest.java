@@ -754,10 +754,10 @@ class HttpSenderTest {
   }
 
   @Test
-  void an_endpoint_without_a_usable_url_fails() {
+  void a_url_that_is_no_longer_accepted_is_forbidden() {
     try (Senders senders = Senders.with().build()) {
       Delivery broken = Senders.delivery("ftp://example.com/", Senders.event("1"));
-      assertThat(senders.send(broken).kind()).isEqualTo(Kind.CONNECT);
+      assertThat(senders.send(broken).kind()).isEqualTo(Kind.FORBIDDEN);
     }
   }
 

@@ -112,16 +112,18 @@ public final class ApiServer {
     EventsApi events = new EventsApi(engine, limits, options.schedule(), options.tracer());
     routes.addAll(events.routes());
     SubscriptionReader subscriptions = new SubscriptionReader(options.urls(), options.clock());
-    routes.addAll(new SubscriptionsApi(engine, subscriptions, options.clock()).routes());
+    Destinations destinations = new Destinations(options.urls());
+    routes.addAll(
+        new SubscriptionsApi(engine, subscriptions, destinations, options.clock()).routes());
     routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
-    routes.addAll(new ImportApi(engine, subscriptions).routes());
+    routes.addAll(new ImportApi(engine, subscriptions, destinations).routes());
     routes.addAll(new EndpointsApi(engine).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring()).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
-    routes.addAll(new WorkfrontApi(engine, limits, workfront, events).routes());
+    routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());
     Intake intake =
         new Intake(

@@ -149,6 +149,11 @@ final class Exchange {
     return received || !expectsBody ? Phase.ANSWERING : Phase.RECEIVING;
   }
 
+  /** Whether it is answered, or its connection gone. */
+  boolean isOver() {
+    return answered || peer.closed;
+  }
+
   /** When the present phase began. */
   long since() {
     return since;

@@ -15,10 +15,12 @@ import tools.jackson.core.JsonGenerator;
 final class ImportApi {
   private final Engine engine;
   private final SubscriptionReader reader;
+  private final Destinations destinations;
 
-  ImportApi(Engine engine, SubscriptionReader reader) {
+  ImportApi(Engine engine, SubscriptionReader reader, Destinations destinations) {
     this.engine = engine;
     this.reader = reader;
+    this.destinations = destinations;
   }
 
   List<Route> routes() {
@@ -31,7 +33,21 @@ final class ImportApi {
   }
 
   private void takeIn(Exchange exchange, byte[] body) {
-    exchange.read(body, () -> reader.readImport(body), asked -> ask(exchange, asked));
+    exchange.read(
+        body,
+        () -> read(body),
+        read ->
+            destinations.check(exchange, read.destinations(), () -> ask(exchange, read.asked())));
+  }
+
+  /** What was asked, and what has to be looked up before it is done. */
+  private record Read(AskedImport asked, Destinations.Named destinations) {}
+
+  private Read read(byte[] body) {
+    AskedImport asked = reader.readImport(body);
+    return new Read(
+        asked,
+        destinations.named(asked.subscriptions().stream().map(one -> one.wish().url()).toList()));
   }
 
   private void ask(Exchange exchange, AskedImport asked) {

@@ -20,11 +20,14 @@ final class SubscriptionsApi {
 
   private final Engine engine;
   private final SubscriptionReader reader;
+  private final Destinations destinations;
   private final InstantSource clock;
 
-  SubscriptionsApi(Engine engine, SubscriptionReader reader, InstantSource clock) {
+  SubscriptionsApi(
+      Engine engine, SubscriptionReader reader, Destinations destinations, InstantSource clock) {
     this.engine = engine;
     this.reader = reader;
+    this.destinations = destinations;
     this.clock = clock;
   }
 
@@ -43,6 +46,10 @@ final class SubscriptionsApi {
 
   private void create(Exchange exchange, byte[] body) {
     Asked asked = reader.read(body);
+    destinations.check(exchange, asked.wish().url(), () -> create(exchange, asked));
+  }
+
+  private void create(Exchange exchange, Asked asked) {
     exchange.ask(
         engine,
         new Request.Subscribe(exchange.tenant(), asked.wish(), asked.since()),
@@ -70,7 +77,8 @@ final class SubscriptionsApi {
   }
 
   private void change(Exchange exchange, byte[] body) {
-    update(exchange, reader.readPatch(body), false);
+    Patch patch = reader.readPatch(body);
+    destinations.check(exchange, patch.url(), () -> update(exchange, patch, false));
   }
 
   private Route pausing(String verb, boolean paused) {

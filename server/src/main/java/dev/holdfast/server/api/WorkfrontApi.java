@@ -8,6 +8,7 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Patch;
+import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.path.View;
 import dev.holdfast.server.api.Problem.Kind;
 import dev.holdfast.server.api.WorkfrontReader.AskedVersions;
@@ -39,13 +40,20 @@ final class WorkfrontApi {
   private final Engine engine;
   private final ApiLimits limits;
   private final WorkfrontReader reader;
+  private final Destinations destinations;
   private final EventsApi events;
   private int longLists;
 
-  WorkfrontApi(Engine engine, ApiLimits limits, WorkfrontReader reader, EventsApi events) {
+  WorkfrontApi(
+      Engine engine,
+      ApiLimits limits,
+      WorkfrontReader reader,
+      Destinations destinations,
+      EventsApi events) {
     this.engine = engine;
     this.limits = limits;
     this.reader = reader;
+    this.destinations = destinations;
     this.events = events;
   }
 
@@ -73,9 +81,14 @@ final class WorkfrontApi {
   }
 
   private void create(Exchange exchange, byte[] body) {
+    Wish wish = reader.wish(body);
+    destinations.check(exchange, wish.url(), () -> create(exchange, wish));
+  }
+
+  private void create(Exchange exchange, Wish wish) {
     exchange.ask(
         engine,
-        new Request.Subscribe(exchange.tenant(), reader.wish(body), null, true),
+        new Request.Subscribe(exchange.tenant(), wish, null, true),
         Answer.Subscribed.class,
         subscribed -> {
           long id = subscribed.subscription().id();

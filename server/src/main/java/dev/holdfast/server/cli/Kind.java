@@ -1,14 +1,27 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.engine.egress.Cidr;
+import dev.holdfast.engine.egress.EndpointUrl;
+import dev.holdfast.engine.egress.EndpointUrl.Checked.Accepted;
+import dev.holdfast.engine.egress.Ports;
+import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.server.api.DurationText;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.math.BigDecimal;
-import java.net.Inet6Address;
-import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.UnknownHostException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -90,6 +103,26 @@ interface Kind<T> {
   /** Address ranges in CIDR form, separated by commas. */
   static Kind<List<String>> addressRanges() {
     return new AddressRanges();
+  }
+
+  /** Ports and ranges of them, separated by commas. */
+  static Kind<Ports> ports() {
+    return new PortList();
+  }
+
+  /** A proxy that may be given or not; that it looks names up is not said by it. */
+  static Kind<Optional<Proxy>> optionalProxy() {
+    return new OptionalProxy();
+  }
+
+  /** Certificates in a file that may be given or not. */
+  static Kind<List<X509Certificate>> certificates() {
+    return new Certificates();
+  }
+
+  /** Yes or no. */
+  static Kind<Boolean> flag() {
+    return new Flag();
   }
 
   /** A directory. */
@@ -395,56 +428,175 @@ interface Kind<T> {
     }
 
     private static String check(String range) throws BadValue {
-      int slash = range.indexOf('/');
-      byte[] address = address(slash < 0 ? range : range.substring(0, slash));
-      if (slash < 0) {
-        return range + "/" + address.length * 8;
-      }
-      String length = range.substring(slash + 1);
-      if (!length.matches("\\d{1,3}") || Integer.parseInt(length) > address.length * 8) {
-        throw new BadValue("has a prefix length that is not 0 to " + address.length * 8);
-      }
-      byte[] network = network(address, Integer.parseInt(length));
-      if (!Arrays.equals(network, address)) {
-        throw new BadValue(
-            "has an address with bits beyond its prefix length", text(network) + "/" + length);
-      }
-      return range;
-    }
-
-    /** Never a name: that would be looked up. */
-    private static byte[] address(String literal) throws BadValue {
       try {
-        if (!literal.contains("%")) {
-          return InetAddress.ofLiteral(literal).getAddress();
-        }
-      } catch (IllegalArgumentException e) {
-        // Said below.
-      }
-      throw new BadValue("is not a list of address ranges");
-    }
-
-    private static byte[] network(byte[] address, int length) {
-      byte[] network = new byte[address.length];
-      for (int i = 0; i < length; i++) {
-        network[i / 8] |= (byte) (address[i / 8] & (0x80 >> (i % 8)));
-      }
-      return network;
-    }
-
-    private static String text(byte[] address) throws BadValue {
-      try {
-        return address.length == 16
-            ? Inet6Address.getByAddress(null, address, -1).getHostAddress()
-            : InetAddress.getByAddress(address).getHostAddress();
-      } catch (UnknownHostException e) {
-        throw new BadValue("is not a list of address ranges");
+        Cidr.parse(range);
+        return range;
+      } catch (Cidr.Malformed e) {
+        throw new BadValue(e.what(), e.meant());
       }
     }
 
     @Override
     public String allowed() {
       return "address ranges in CIDR form, separated by commas, such as 10.0.0.0/8,fd00::/8";
+    }
+  }
+
+  /** See {@link #ports}. */
+  record PortList() implements Kind<Ports> {
+    @Override
+    public Ports read(String text) throws BadValue {
+      try {
+        return Ports.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new BadValue("is not a list of ports");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "ports from 1 to 65535 and ranges of them, separated by commas, such as"
+          + " 80,443,1024-65535";
+    }
+  }
+
+  /** See {@link #flag}. */
+  record Flag() implements Kind<Boolean> {
+    private static final Map<String, String> OTHER_WORDS =
+        Map.of(
+            "yes", "true", "on", "true", "1", "true", "no", "false", "off", "false", "0", "false");
+
+    @Override
+    public Boolean read(String text) throws BadValue {
+      return switch (text) {
+        case "true" -> true;
+        case "false" -> false;
+        default -> {
+          String word = text.toLowerCase(Locale.ROOT);
+          boolean isKnown = word.equals("true") || word.equals("false");
+          throw new BadValue("is neither true nor false", isKnown ? word : OTHER_WORDS.get(word));
+        }
+      };
+    }
+
+    @Override
+    public String allowed() {
+      return "true or false";
+    }
+  }
+
+  /** See {@link #optionalProxy}. It may have a password in it, so that no part of it is shown. */
+  record OptionalProxy() implements Kind<Optional<Proxy>> {
+    private static final String SCHEME = "http://";
+    private static final Pattern WITH_PORT = Pattern.compile(".+:[0-9]{1,5}");
+
+    @Override
+    public Optional<Proxy> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return Optional.empty();
+      }
+      if (!text.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+        throw new BadValue("does not begin with http://");
+      }
+      String rest = text.substring(SCHEME.length());
+      String authority = rest.endsWith("/") ? rest.substring(0, rest.length() - 1) : rest;
+      int at = authority.lastIndexOf('@');
+      String place = authority.substring(at + 1);
+      if (!WITH_PORT.matcher(place).matches()) {
+        throw new BadValue("has no port at its end");
+      }
+      if (!(EndpointUrl.check(SCHEME + place) instanceof Accepted(EndpointUrl url))
+          || !url.uri().equals("/")) {
+        throw new BadValue("has a host or a port that there cannot be");
+      }
+      return Optional.of(
+          new Proxy(
+              url.host(),
+              url.port(),
+              at < 0 ? null : credentials(authority.substring(0, at)),
+              false));
+    }
+
+    private static Proxy.Credentials credentials(String text) throws BadValue {
+      int colon = text.indexOf(':');
+      String user = decoded(colon < 0 ? text : text.substring(0, colon));
+      String password = decoded(colon < 0 ? "" : text.substring(colon + 1));
+      if (user.isEmpty() || user.indexOf(':') >= 0) {
+        throw new BadValue("has a user that there cannot be");
+      }
+      return new Proxy.Credentials(user, password);
+    }
+
+    /** A plus sign is one, other than in a form. */
+    private static String decoded(String text) throws BadValue {
+      String decoded;
+      try {
+        decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+      } catch (IllegalArgumentException e) {
+        throw new BadValue("has a % that two hex digits do not follow");
+      }
+      if (decoded.chars().anyMatch(Character::isISOControl)) {
+        throw new BadValue("has control characters");
+      }
+      return decoded;
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, with %40 for an @ in"
+          + " a password";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+
+  /**
+   * See {@link #certificates}. The file is read with the settings, so that it is found out then.
+   */
+  record Certificates() implements Kind<List<X509Certificate>> {
+    private static final int MOST_BYTES = 4 << 20;
+
+    @Override
+    public List<X509Certificate> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return List.of();
+      }
+      List<X509Certificate> certificates = new ArrayList<>();
+      try {
+        for (Certificate one :
+            CertificateFactory.getInstance("X.509")
+                .generateCertificates(new ByteArrayInputStream(content(text)))) {
+          certificates.add((X509Certificate) one);
+        }
+      } catch (CertificateException e) {
+        throw new BadValue("has something in it that is no certificate");
+      }
+      if (certificates.isEmpty()) {
+        throw new BadValue("has no certificate in it");
+      }
+      return List.copyOf(certificates);
+    }
+
+    private static byte[] content(String text) throws BadValue {
+      try (InputStream in = Files.newInputStream(Path.of(text))) {
+        byte[] content = in.readNBytes(MOST_BYTES + 1);
+        if (content.length > MOST_BYTES) {
+          throw new BadValue("is larger than 4 MB");
+        }
+        return content;
+      } catch (NoSuchFileException | InvalidPathException e) {
+        throw new BadValue("is no file that there is");
+      } catch (IOException e) {
+        throw new BadValue("cannot be read");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a file with certificates in PEM form";
     }
   }
 

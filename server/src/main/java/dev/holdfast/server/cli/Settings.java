@@ -9,11 +9,14 @@ import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.egress.EgressRules;
+import dev.holdfast.engine.egress.Ports;
+import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -246,6 +249,42 @@ final class Settings {
           "Address ranges that may be delivered to though they are private, such as 127.0.0.0/8 to"
               + " try things out on this machine.");
 
+  static final Setting<List<String>> EGRESS_DENY =
+      declare(
+          "egress.deny",
+          Kind.addressRanges(),
+          "",
+          "Address ranges that are never delivered to, whatever egress.allow says, also when they are"
+              + " public.");
+
+  static final Setting<Ports> EGRESS_PORTS =
+      declare(
+          "egress.ports", Kind.ports(), "80,443,1024-65535", "The ports that may be delivered to.");
+
+  static final Setting<Optional<Proxy>> EGRESS_PROXY =
+      declare(
+          "egress.proxy",
+          Kind.optionalProxy(),
+          "",
+          "A proxy that deliveries go through, by CONNECT, to addresses that were looked up and"
+              + " checked here. No other proxy is used, whatever the system says.");
+
+  static final Setting<Boolean> EGRESS_PROXY_NAMES =
+      declare(
+          "egress.proxy-names",
+          Kind.flag(),
+          "false",
+          "Whether egress.proxy is given names to look up instead of addresses. Then it is the proxy"
+              + " that decides which addresses may be reached.");
+
+  static final Setting<List<X509Certificate>> EGRESS_TRUST =
+      declare(
+          "egress.trust",
+          Kind.certificates(),
+          "",
+          "A PEM file with the certificates of authorities that are trusted besides the usual ones,"
+              + " such as a company's own. It is read at the start.");
+
   static final Setting<Logging.Format> LOG_FORMAT =
       declare(
           "log.format",
@@ -391,9 +430,19 @@ final class Settings {
         limits(heapBytes),
         overload(),
         get(DELIVERY_TIMEOUT),
-        Egress.direct(EgressRules.allowing(get(EGRESS_ALLOW))),
+        egress(),
         "Holdfast/" + version,
         new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)));
+  }
+
+  private Egress egress() {
+    boolean looksUpNames = get(EGRESS_PROXY_NAMES);
+    return new Egress(
+        EgressRules.of(get(EGRESS_ALLOW), get(EGRESS_DENY), get(EGRESS_PORTS)),
+        get(EGRESS_PROXY)
+            .map(proxy -> new Proxy(proxy.host(), proxy.port(), proxy.credentials(), looksUpNames))
+            .orElse(null),
+        get(EGRESS_TRUST));
   }
 
   private Limits limits(long heapBytes) {
@@ -452,6 +501,13 @@ final class Settings {
               "is %d, but must be less than circuit.window, which is %d (%s): so many attempts are never counted, and the failure rate would never matter"
                   .formatted(
                       get(CIRCUIT_MIN_ATTEMPTS), get(CIRCUIT_WINDOW), origin(CIRCUIT_WINDOW))));
+    }
+    if (get(EGRESS_PROXY_NAMES) && get(EGRESS_PROXY).isEmpty()) {
+      problems.add(
+          new Problem(
+              EGRESS_PROXY_NAMES.key(),
+              origin(EGRESS_PROXY_NAMES),
+              "is true, but there is no egress.proxy that could be given names; set that, or leave this out"));
     }
   }
 

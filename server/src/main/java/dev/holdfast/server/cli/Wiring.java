@@ -3,10 +3,10 @@ package dev.holdfast.server.cli;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
-import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
+import dev.holdfast.server.api.EndpointUrls;
 import dev.holdfast.server.tracing.Tracing;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -19,6 +19,7 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.InstantSource;
@@ -30,9 +31,22 @@ final class Wiring {
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
+    return start(settings, clock, out, new AddressResolverOptions());
+  }
+
+  /**
+   * @param names how names are looked up: by the system's name servers, or in tests by others
+   */
+  static Server start(
+      Settings settings, InstantSource clock, PrintWriter out, AddressResolverOptions names)
+      throws CannotStart {
     Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
     Vertx vertx =
-        Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
+        Vertx.vertx(
+            new VertxOptions()
+                .setPreferNativeTransport(true)
+                .setEventLoopPoolSize(1)
+                .setAddressResolverOptions(names));
     Tracing tracing =
         settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
     Tracer tracer = tracing == null ? null : tracing.tracer();
@@ -43,8 +57,10 @@ final class Wiring {
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
       PrometheusMeterRegistry metrics = metrics(tracing);
+      EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       ApiServer api =
-          ApiServer.start(engine, apiOptions(settings, options, keys, clock, metrics, tracer));
+          ApiServer.start(
+              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer));
       return new Running(vertx, engine, api, tracing, keys.source());
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
@@ -62,6 +78,7 @@ final class Wiring {
   private static ApiServer.Options apiOptions(
       Settings settings,
       Options options,
+      EndpointUrls urls,
       Keys keys,
       InstantSource clock,
       PrometheusMeterRegistry metrics,
@@ -71,7 +88,7 @@ final class Wiring {
         settings.get(Settings.SERVER_PORT),
         limits(settings),
         options.schedule(),
-        Wiring::normalised,
+        urls,
         keys,
         clock,
         metrics,
@@ -117,14 +134,6 @@ final class Wiring {
         ApiLimits.defaults().withMessageBytes(settings.get(Settings.MESSAGE_MAX_BYTES));
     long most = settings.get(Settings.OVERLOAD_MAX_BYTES);
     return most == 0 ? limits : limits.withReceivingBytes(most);
-  }
-
-  private static String normalised(String url) {
-    return switch (EndpointUrl.check(url)) {
-      case EndpointUrl.Checked.Accepted accepted -> accepted.url().normalised();
-      case EndpointUrl.Checked.Refused refused ->
-          throw new IllegalArgumentException(refused.problem());
-    };
   }
 
   private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {

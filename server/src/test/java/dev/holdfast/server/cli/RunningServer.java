@@ -9,24 +9,40 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** A real server with a real store that may deliver to this machine, for commands to ask. */
+/**
+ * A real server with a real store, for commands to ask. It may deliver to this machine, unless it
+ * is told where it may, and asks no real name server.
+ */
 final class RunningServer implements AutoCloseable {
   static final String KEY = "hf_of_the_test";
 
+  private final FakeNames names;
   private final Server server;
 
   RunningServer(Path data, String... assignments) throws Exception {
+    this(data, new FakeNames(Map.of()), assignments);
+  }
+
+  /**
+   * @param names closed with the server
+   */
+  RunningServer(Path data, FakeNames names, String... assignments) throws Exception {
+    this.names = names;
+    boolean isToldWhere = Stream.of(assignments).anyMatch(one -> one.startsWith("egress.allow="));
     List<String> all =
-        Stream.concat(
-                Stream.of("admin.key=" + KEY, "server.port=0", "egress.allow=127.0.0.0/8"),
+        Stream.of(
+                Stream.of("admin.key=" + KEY, "server.port=0"),
+                isToldWhere ? Stream.<String>empty() : Stream.of("egress.allow=127.0.0.0/8"),
                 Stream.of(assignments))
+            .flatMap(some -> some)
             .toList();
     server =
         Wiring.start(
             Settings.read(
                 new Sources(null, Map.of("HOLDFAST_DATA", data.toString()), all, Map.of())),
             InstantSource.system(),
-            new PrintWriter(new StringWriter()));
+            new PrintWriter(new StringWriter()),
+            names.options());
   }
 
   String url() {
@@ -40,5 +56,6 @@ final class RunningServer implements AutoCloseable {
   @Override
   public void close() {
     server.stop().await();
+    names.close();
   }
 }

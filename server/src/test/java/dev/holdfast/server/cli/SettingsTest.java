@@ -14,6 +14,8 @@ import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.egress.EgressRules;
+import dev.holdfast.engine.egress.Ports;
+import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
@@ -38,6 +40,35 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SettingsTest {
   private static final long GIGABYTE = 1L << 30;
 
+  private static final String CERTIFICATES =
+      """
+      # an authority
+      -----BEGIN CERTIFICATE-----
+      MIIBhDCCASmgAwIBAgIUQ0fnRQWGvngGEJBsSTYzsdqHAqQwCgYIKoZIzj0EAwIw
+      FjEUMBIGA1UEAwwLb25lLmV4YW1wbGUwIBcNMjYxMTE2MDUwNjUzWhgPMjEyNjEw
+      MjMwNTA2NTNaMBYxFDASBgNVBAMMC29uZS5leGFtcGxlMFkwEwYHKoZIzj0CAQYI
+      KoZIzj0DAQcDQgAEubjdKbqA8+eEDU47FJ+ARxX7wQ+JRl1M2VaoKc/PYv07LktH
+      I//IF1dT+zObUspxAK3/mcq0Wh2dt5g4Yd1xaKNTMFEwHQYDVR0OBBYEFCwqNLmQ
+      h+/sawMDBh/Va1F8LvIzMB8GA1UdIwQYMBaAFCwqNLmQh+/sawMDBh/Va1F8LvIz
+      MA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhANMcPqNr2ih2OVA8
+      52yrw1Q+DNJKP7D9t7nVmyJhdwThAiEAuAiLNXhcyVnXFambPvHDVZb4ytaP/rsb
+      hdV83wDnawA=
+      -----END CERTIFICATE-----
+
+      # and another one
+      -----BEGIN CERTIFICATE-----
+      MIIBgzCCASmgAwIBAgIUYKy4X2H6UFnkVmSxsm2Zx06rHxUwCgYIKoZIzj0EAwIw
+      FjEUMBIGA1UEAwwLdHdvLmV4YW1wbGUwIBcNMjYxMTE2MDUwNjUzWhgPMjEyNjEw
+      MjMwNTA2NTNaMBYxFDASBgNVBAMMC3R3by5leGFtcGxlMFkwEwYHKoZIzj0CAQYI
+      KoZIzj0DAQcDQgAE6KA5/5Bp4VWpS8pHPUZHGX2JJW0TP2o2WxeKO71ZErlXb2vm
+      gx8QPT1/zlRu5X1zTfPclqueTNYB7+v59sb8EKNTMFEwHQYDVR0OBBYEFL7hyOSo
+      jWoe7CSXannEroCIDBUWMB8GA1UdIwQYMBaAFL7hyOSojWoe7CSXannEroCIDBUW
+      MA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgA2P8XE+C4MqZkl5J
+      ++z2y9IQpVxYoYL+xZBtxkR6FpoCIQDRvU9WRdlxiOmJN2oNvwUyQ/nkpcIkPiOs
+      kSTwZgfSpA==
+      -----END CERTIFICATE-----
+      """;
+
   @TempDir private Path directory = Path.of("");
 
   private @Nullable Path file;
@@ -57,7 +88,8 @@ class SettingsTest {
                 Limits.forHeap(GIGABYTE, 32),
                 new Overload(Quota.NONE, Map.of(), Duration.ofSeconds(10), 256L << 20),
                 Duration.ofSeconds(5),
-                Egress.direct(EgressRules.allowing(List.of())),
+                Egress.direct(
+                    EgressRules.of(List.of(), List.of(), Ports.parse("80,443,1024-65535"))),
                 "Holdfast/1.2.3",
                 new Retention(Duration.ofDays(30), 0)));
     assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
@@ -93,7 +125,12 @@ class SettingsTest {
             "workfront.both-versions=0s",
             "retention=7d",
             "retention.max-bytes=20GB",
-            "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1");
+            "egress.allow=10.0.0.0/8, fd00::/8,192.0.2.1",
+            "egress.deny=10.1.0.0/16, 192.0.2.7",
+            "egress.ports=443, 8000-8999",
+            "egress.proxy=http://us%3fer:pa%40ss+w%3Aord@Proxy.internal:3128/",
+            "egress.proxy-names=true",
+            "egress.trust=" + certificates());
     assertThat(settings.options(GIGABYTE, "1"))
         .isEqualTo(
             new Options(
@@ -111,8 +148,17 @@ class SettingsTest {
                     Duration.ofSeconds(3),
                     GIGABYTE),
                 Duration.ofMillis(250),
-                Egress.direct(
-                    EgressRules.allowing(List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"))),
+                new Egress(
+                    EgressRules.of(
+                        List.of("10.0.0.0/8", "fd00::/8", "192.0.2.1/32"),
+                        List.of("10.1.0.0/16", "192.0.2.7/32"),
+                        Ports.parse("443,8000-8999")),
+                    new Proxy(
+                        "proxy.internal",
+                        3128,
+                        new Proxy.Credentials("us?er", "pa@ss+w:ord"),
+                        true),
+                    settings.get(Settings.EGRESS_TRUST)),
                 "Holdfast/1",
                 new Retention(Duration.ofDays(7), 20L << 30)));
   }
@@ -340,12 +386,22 @@ class SettingsTest {
         "message.max-bytes    | 9MB        | is out of bounds       |",
         "message.max-bytes    | 999999999999GB | is out of bounds   |",
         "message.max-bytes    | 0          | is out of bounds       |",
-        "egress.allow         | localhost  | is not a list of address ranges |",
+        "egress.allow         | localhost  | is not an address range |",
         "egress.allow         | 10.0.0.0/33 | has a prefix length that is not 0 to 32 |",
         "egress.allow         | 10.0.0.1/8 | has an address with bits beyond its prefix length | 10.0.0.0/8",
         "egress.allow         | fd00::1/8  | has an address with bits beyond its prefix length | fd00:0:0:0:0:0:0:0/8",
-        "egress.allow         | fe80::%eth0/10 | is not a list of address ranges |",
-        "egress.allow         | 10.0.0.0/8, | is not a list of address ranges |",
+        "egress.allow         | fe80::%eth0/10 | is not an address range |",
+        "egress.allow         | 10.0.0.0/8, | is not an address range |",
+        "egress.allow         | 010.0.0.0/8 | is not an address range |",
+        "egress.deny          | 10.0.0.1/8 | has an address with bits beyond its prefix length | 10.0.0.0/8",
+        "egress.ports         | ''         | is not a list of ports |",
+        "egress.ports         | 80,,443    | is not a list of ports |",
+        "egress.ports         | 443-80     | is not a list of ports |",
+        "egress.ports         | 65536      | is not a list of ports |",
+        "egress.proxy-names   | yes        | is neither true nor false | true",
+        "egress.proxy-names   | False      | is neither true nor false | false",
+        "egress.proxy-names   | maybe      | is neither true nor false |",
+        "egress.trust         | nowhere.pem | is no file that there is |",
         "server.port          | 65536      | is out of bounds       |",
         "server.host          | 0.0.0.0:80 | has a port, which is server.port | 0.0.0.0",
         "server.host          | a b        | is neither an address nor a name |",
@@ -467,6 +523,82 @@ class SettingsTest {
     assertThat(problems.report() + problems + problems.problems())
         .doesNotContain("tops")
         .contains("its value has characters that cannot be sent as a bearer token");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "https://u:topsecret@proxy:3128, does not begin with http://",
+    "socks5://u:topsecret@proxy:3128, does not begin with http://",
+    "u:topsecret@proxy:3128, does not begin with http://",
+    "http://u:topsecret@proxy, has no port at its end",
+    "http://topsecret, has no port at its end",
+    "http://u:topsecret@proxy:0, has a host or a port that there cannot be",
+    "http://u:topsecret@proxy:65536, has a host or a port that there cannot be",
+    "http://u:topsecret@pro xy:3128, has a host or a port that there cannot be",
+    "http://u:topsecret@0x7f000001:3128, has a host or a port that there cannot be",
+    "http://u:topsecret@proxy/topsecret:3128, has a host or a port that there cannot be",
+    "http://proxy:3128/topsecret, has no port at its end",
+    "http://:topsecret@proxy:3128, has a user that there cannot be",
+    "http://u:topsecret%@proxy:3128, has a % that two hex digits do not follow",
+    "http://u:topsecret%0a@proxy:3128, has control characters"
+  })
+  void a_proxy_that_cannot_be_is_refused_and_never_printed(String proxy, String said) {
+    InvalidSettings problems = problems("egress.proxy=" + proxy);
+    assertThat(problems.report() + problems + problems.problems())
+        .contains("its value " + said)
+        .doesNotContain("topsecret");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "http://proxy:3128, proxy, 3128",
+    "HTTP://10.0.0.1:80/, 10.0.0.1, 80",
+    "http://[fd00::1]:3128, fd00::1, 3128",
+    "http://localhost:1, localhost, 1"
+  })
+  void a_proxy_may_be_anywhere(String text, String host, int port) throws Exception {
+    assertThat(set("egress.proxy=" + text).get(Settings.EGRESS_PROXY))
+        .hasValue(new Proxy(host, port, null, false));
+  }
+
+  @Test
+  void a_proxy_is_never_printed() throws Exception {
+    Settings settings = set("egress.proxy=http://u:topsecret@proxy:3128");
+    assertThat(settings + " " + settings.options(GIGABYTE, "1")).doesNotContain("topsecret");
+    assertThat(settings).hasToString("[egress.proxy (--set)]");
+  }
+
+  @Test
+  void names_need_a_proxy_to_be_given_to() {
+    assertThat(problems("egress.proxy-names=true").report())
+        .contains("egress.proxy-names", "there is no egress.proxy that could be given names");
+  }
+
+  @Test
+  void what_is_trusted_is_read_at_the_start() throws Exception {
+    assertThat(set("egress.trust=" + certificates()).get(Settings.EGRESS_TRUST))
+        .extracting(one -> one.getSubjectX500Principal().getName())
+        .containsExactly("CN=one.example", "CN=two.example");
+    assertThat(set("egress.trust=").get(Settings.EGRESS_TRUST)).isEmpty();
+  }
+
+  @Test
+  void a_file_that_is_not_certificates_is_refused() throws Exception {
+    Path empty = Files.writeString(directory.resolve("empty.pem"), "");
+    Path text = Files.writeString(directory.resolve("text.pem"), "not a certificate\n");
+    Path cut =
+        Files.writeString(
+            directory.resolve("cut.pem"), Files.readString(certificates()).substring(0, 300));
+    assertThat(problems("egress.trust=" + empty).report()).contains("has no certificate in it");
+    assertThat(problems("egress.trust=" + text).report()).contains("no certificate");
+    assertThat(problems("egress.trust=" + cut).report())
+        .contains("has something in it that is no certificate");
+    assertThat(problems("egress.trust=" + directory).report()).contains("cannot be read");
+  }
+
+  /** Two certificates that are each other's strangers, with a remark between them. */
+  private Path certificates() throws IOException {
+    return Files.writeString(directory.resolve("authorities.pem"), CERTIFICATES);
   }
 
   @Test
