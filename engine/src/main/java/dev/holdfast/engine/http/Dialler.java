@@ -10,6 +10,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslHandler;
 import io.vertx.core.internal.VertxInternal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -30,7 +31,6 @@ final class Dialler {
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
 
-  private final HttpSender sender;
   private final EventLoop eventLoop;
   private final EgressRules rules;
   private final Names names;
@@ -43,14 +43,12 @@ final class Dialler {
    *     machine, that hears of each connection there would have been
    */
   Dialler(
-      HttpSender sender,
       VertxInternal vertx,
       EventLoop eventLoop,
       Names names,
       Egress egress,
       Tls tls,
       UnaryOperator<InetSocketAddress> route) {
-    this.sender = sender;
     this.eventLoop = eventLoop;
     this.rules = egress.rules();
     this.names = names;
@@ -69,30 +67,30 @@ final class Dialler {
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }
 
-  /** Opens a connection for an attempt. */
-  void dial(Sending sending) {
-    Origin origin = sending.target.origin;
+  /** Opens a connection. */
+  void dial(Opening opening) {
+    Origin origin = opening.origin;
     if (!rules.permitsPort(origin.key.port())) {
-      sender.fail(sending, Kind.FORBIDDEN);
+      opening.fail(Kind.FORBIDDEN);
     } else if (origin.literal != null) {
-      connectToPermitted(sending, origin.literal);
+      connectToPermitted(opening, origin.literal);
     } else {
-      names.lookUp(origin.key.host(), found -> lookedUp(sending, found));
+      names.lookUp(origin.key.host(), found -> lookedUp(opening, found));
     }
   }
 
-  private void lookedUp(Sending sending, @Nullable List<InetAddress> found) {
-    if (sending.done) {
+  private void lookedUp(Opening opening, @Nullable List<InetAddress> found) {
+    if (opening.isAbandoned()) {
       return;
     }
     if (found == null) {
-      sender.fail(sending, Kind.DNS);
+      opening.fail(Kind.DNS);
     } else {
-      connectToPermitted(sending, found);
+      connectToPermitted(opening, found);
     }
   }
 
-  private void connectToPermitted(Sending sending, List<InetAddress> addresses) {
+  private void connectToPermitted(Opening opening, List<InetAddress> addresses) {
     List<InetAddress> permitted = new ArrayList<>(addresses.size());
     for (InetAddress address : addresses) {
       if (rules.permits(address)) {
@@ -100,63 +98,58 @@ final class Dialler {
       }
     }
     if (permitted.isEmpty()) {
-      sender.fail(sending, addresses.isEmpty() ? Kind.DNS : Kind.FORBIDDEN);
+      opening.fail(addresses.isEmpty() ? Kind.DNS : Kind.FORBIDDEN);
     } else {
-      sending.untried = permitted;
-      connect(sending);
+      opening.untried = permitted;
+      connect(opening);
     }
   }
 
-  private void connect(Sending sending) {
-    InetAddress address = sending.untried.getFirst();
-    sending.untried = sending.untried.subList(1, sending.untried.size());
+  private void connect(Opening opening) {
+    InetAddress address = opening.untried.getFirst();
+    opening.untried = opening.untried.subList(1, opening.untried.size());
     bootstrap
         .clone()
         .handler(
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                prepare(channel, sending);
+                prepare(channel, opening);
               }
             })
-        .connect(route.apply(new InetSocketAddress(address, sending.target.origin.key.port())))
+        .connect(route.apply(new InetSocketAddress(address, opening.origin.key.port())))
         .addListener(
             connected -> {
               if (connected.isSuccess()) {
                 return;
               }
               if (eventLoop.inEventLoop()) {
-                refused(sending, connected.cause());
+                refused(opening, connected.cause());
               } else {
-                eventLoop.execute(() -> refused(sending, connected.cause()));
+                eventLoop.execute(() -> refused(opening, connected.cause()));
               }
             });
   }
 
-  private void refused(Sending sending, Throwable cause) {
-    if (sending.done) {
+  private void refused(Opening opening, Throwable cause) {
+    if (opening.isAbandoned()) {
       return;
     }
-    if (sending.carrier != null) {
-      sending.carrier.leftBy(sending);
-      sending.carrier = null;
-    }
-    if (sending.untried.isEmpty()) {
-      sender.fail(sending, Failures.inConnect(cause));
+    if (opening.untried.isEmpty()) {
+      opening.fail(Failures.inConnect(cause));
     } else {
-      connect(sending);
+      connect(opening);
     }
   }
 
-  private void prepare(Channel channel, Sending sending) {
+  private void prepare(Channel channel, Opening opening) {
     Ration ration = new Ration();
-    Opening opening = new Opening(sender, channel, ration, sending);
-    sending.carrier = opening;
     channel.pipeline().addLast(ration);
-    Origin origin = sending.target.origin;
-    if (origin.key.https()) {
-      channel.pipeline().addLast(tls.handler(channel, origin));
+    SslHandler encryption = null;
+    if (opening.origin.key.https()) {
+      encryption = tls.handler(channel, opening.origin);
+      channel.pipeline().addLast(encryption);
     }
-    channel.pipeline().addLast(opening);
+    channel.pipeline().addLast(opening.on(channel, ration, encryption));
   }
 }

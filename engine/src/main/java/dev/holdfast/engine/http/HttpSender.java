@@ -102,8 +102,7 @@ public final class HttpSender {
     this.connections = new Connections(eventLoop, mostConnections);
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
-    this.dialler =
-        new Dialler(this, vertx, eventLoop, new Names(vertx, eventLoop), egress, tls, route);
+    this.dialler = new Dialler(vertx, eventLoop, new Names(vertx, eventLoop), egress, tls, route);
   }
 
   /**
@@ -134,18 +133,30 @@ public final class HttpSender {
       if (kept == null) {
         open(sending);
       } else {
-        sending.carrier = kept;
         kept.send(sending, now);
       }
     } catch (RuntimeException | Error e) {
-      log.error(
-          "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
-          Id.text(Id.MESSAGE, delivery.message().id()),
-          e);
-      fail(sending, Kind.PROTOCOL);
+      fail(sending, e);
     } finally {
       inSend = false;
     }
+  }
+
+  /** Sends an attempt's request on a connection that has been opened for it. */
+  void send(Sending sending, Connection opened) {
+    try {
+      opened.send(sending, System.nanoTime());
+    } catch (RuntimeException | Error e) {
+      fail(sending, e);
+    }
+  }
+
+  private void fail(Sending sending, Throwable cause) {
+    log.error(
+        "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
+        Id.text(Id.MESSAGE, sending.delivery.message().id()),
+        cause);
+    fail(sending, Kind.PROTOCOL);
   }
 
   /** Closes the connections that are not in use; the others follow when their attempts end. */
@@ -158,9 +169,22 @@ public final class HttpSender {
     return connections.open();
   }
 
-  /** Opens a connection for an attempt. */
+  /**
+   * Opens a connection for an attempt, or lets it wait for one that is being opened and that it can
+   * share.
+   */
   void open(Sending sending) {
-    dialler.dial(sending);
+    Origin origin = sending.target.origin;
+    Opening underWay = origin.opening;
+    if (underWay != null && underWay.hasRoom()) {
+      underWay.join(sending);
+      return;
+    }
+    Opening opening = new Opening(this, sending);
+    if (origin.speaksHttp2) {
+      origin.opening = opening;
+    }
+    dialler.dial(opening);
   }
 
   private void expire(Sending sending) {
