@@ -127,6 +127,11 @@ final class Http2Codec extends Http2ConnectionHandler {
     return connection().local().canOpenStream();
   }
 
+  /** Whether it is a stream that a server would open, which none may. */
+  boolean isServers(int stream) {
+    return connection().remote().isValidStreamId(stream);
+  }
+
   int nextStream() {
     return connection().local().incrementAndGetNextStreamId();
   }
@@ -211,8 +216,7 @@ final class Http2Codec extends Http2ConnectionHandler {
       Throwable cause,
       Http2Exception.StreamException error) {
     boolean refused = connection.refuse(error.streamId(), error.error());
-    if (!refused && !outbound && connection().remote().isValidStreamId(error.streamId())) {
-      // A stream that the server has made up: nothing may be pushed here.
+    if (!refused && !outbound && isServers(error.streamId())) {
       onConnectionError(ctx, false, cause, error);
     }
     // Else a stream that has ended, and that the server may not know of yet.

@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -89,7 +90,7 @@ final class Http2Connection extends Connection {
   boolean hasRoom(long nowNanos) {
     return state != State.CLOSED
         && !leaving
-        && exchanges.size() < MOST_STREAMS
+        && exchanges.size() < origin.mostStreams
         && codec.canOpenStream()
         && !isOld(nowNanos);
   }
@@ -331,9 +332,14 @@ final class Http2Connection extends Connection {
         short weight,
         boolean exclusive,
         int padding,
-        boolean last) {
+        boolean last)
+        throws Http2Exception {
       heard = true;
       Exchange exchange = exchanges.get(stream);
+      if (exchange == null && codec.isServers(stream)) {
+        throw Http2Exception.connectionError(
+            Http2Error.PROTOCOL_ERROR, "An answer that nobody asked for");
+      }
       if (exchange == null) {
         return;
       }
