@@ -69,6 +69,7 @@ final class Http1Connection extends Connection implements Carrier {
     unusedNanos = used ? nowNanos - keptSinceNanos : 0;
     sending = next;
     next.carrier = this;
+    next.protocol = "1.1";
     ration.renew();
     write(next);
   }

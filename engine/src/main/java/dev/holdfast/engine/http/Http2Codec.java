@@ -5,6 +5,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
@@ -14,6 +16,7 @@ import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import io.netty.util.AsciiString;
 import java.util.List;
 import java.util.Set;
@@ -81,7 +84,7 @@ final class Http2Codec extends Http2ConnectionHandler {
 
     private Builder(Http2Connection connection, Http2FrameListener frames) {
       this.connection = connection;
-      server(false);
+      connection(streams());
       frameListener(frames);
       initialSettings(
           new Http2Settings()
@@ -94,7 +97,20 @@ final class Http2Codec extends Http2ConnectionHandler {
       encoderEnforceMaxQueuedControlFrames(MOST_QUEUED_CONTROL_FRAMES);
       decoderEnforceMaxConsecutiveEmptyDataFrames(MOST_EMPTY_DATA_FRAMES);
       decoderEnforceMaxSmallContinuationFrames(MOST_SMALL_CONTINUATIONS);
-      maxReservedStreams(0);
+    }
+
+    /**
+     * The state of a connection that nothing may be pushed on and whose streams take turns: what a
+     * server thinks of their priorities is not asked for.
+     */
+    private static DefaultHttp2Connection streams() {
+      DefaultHttp2Connection streams = new DefaultHttp2Connection(false, 0);
+      streams
+          .remote()
+          .flowController(
+              new DefaultHttp2RemoteFlowController(
+                  streams, new UniformStreamByteDistributor(streams)));
+      return streams;
     }
 
     @Override

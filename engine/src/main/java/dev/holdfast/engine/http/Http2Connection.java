@@ -113,6 +113,7 @@ final class Http2Connection extends Connection {
     }
     Exchange exchange = new Exchange(codec.nextStream(), next);
     next.carrier = exchange;
+    next.protocol = "2";
     exchanges.put(exchange.stream, exchange);
     ration.started(exchanges.size() + givenUp);
     codec.write(exchange.stream, headers, body.parts());

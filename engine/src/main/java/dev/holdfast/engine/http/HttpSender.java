@@ -117,7 +117,7 @@ public final class HttpSender {
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
-      trace(span, delivery, null, Outcome.Failure.of(Kind.CONNECT), 0);
+      trace(span, delivery, null, null, Outcome.Failure.of(Kind.CONNECT), 0);
       log.error(
           "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
@@ -211,7 +211,7 @@ public final class HttpSender {
       carrier.leftBy(sending);
     }
     long nanos = nowNanos - sending.startedNanos;
-    trace(sending.span, sending.delivery, sending.target.origin, outcome, nanos);
+    trace(sending.span, sending.delivery, sending.target.origin, sending.protocol, outcome, nanos);
     long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
     if (inSend) {
       eventLoop.execute(() -> tell(sending.ended, outcome, millis));
@@ -224,10 +224,11 @@ public final class HttpSender {
       @Nullable Span span,
       Delivery delivery,
       @Nullable Origin origin,
+      @Nullable String protocol,
       Outcome outcome,
       long nanos) {
     if (spans != null && span != null) {
-      spans.end(span, delivery, origin, outcome, nanos);
+      spans.end(span, delivery, origin, protocol, outcome, nanos);
     }
   }
 

@@ -40,6 +40,9 @@ final class Sending {
   /** Whether it was written once already, to a connection whose server has not dealt with it. */
   boolean rewritten;
 
+  /** The version of HTTP that it was written in, once it was. */
+  @Nullable String protocol;
+
   boolean done;
 
   /** The answer's status; 0 until its headers are complete. */

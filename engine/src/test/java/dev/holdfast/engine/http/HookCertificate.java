@@ -39,6 +39,8 @@ final class HookCertificate {
                 "hook",
                 "-keyalg",
                 "EC",
+                "-groupname",
+                "secp256r1",
                 "-dname",
                 "CN=hook.test",
                 "-ext",
