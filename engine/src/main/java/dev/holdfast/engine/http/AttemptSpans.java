@@ -28,6 +28,8 @@ final class AttemptSpans {
   private static final AttributeKey<String> HTTP_METHOD = stringKey("http.request.method");
   private static final AttributeKey<Long> HTTP_RESEND_COUNT = longKey("http.request.resend_count");
   private static final AttributeKey<Long> HTTP_STATUS = longKey("http.response.status_code");
+  private static final AttributeKey<String> PROTOCOL_VERSION =
+      stringKey("network.protocol.version");
   private static final AttributeKey<String> SERVER_ADDRESS = stringKey("server.address");
   private static final AttributeKey<Long> SERVER_PORT = longKey("server.port");
   private static final AttributeKey<String> URL_SCHEME = stringKey("url.scheme");
@@ -61,10 +63,20 @@ final class AttemptSpans {
    * Tells how an attempt ended.
    *
    * @param origin where it went; absent when its URL cannot be sent to
+   * @param protocol the version of HTTP; absent when there was no connection
    */
-  void end(Span span, Delivery delivery, @Nullable Origin origin, Outcome outcome, long nanos) {
+  void end(
+      Span span,
+      Delivery delivery,
+      @Nullable Origin origin,
+      @Nullable String protocol,
+      Outcome outcome,
+      long nanos) {
     if (span.isRecording()) {
       describe(span, delivery, origin);
+      if (protocol != null) {
+        span.setAttribute(PROTOCOL_VERSION, protocol);
+      }
       describe(span, outcome);
     }
     Instant endedAt = delivery.startedAt().plusNanos(nanos);

@@ -5,7 +5,11 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import org.jspecify.annotations.Nullable;
 
 /** An open connection: carries attempts, and is kept for the next. */
-abstract class Connection extends ChannelInboundHandlerAdapter implements Carrier {
+abstract class Connection extends ChannelInboundHandlerAdapter {
+
+  /** Answers such as 102 that come before the one that counts. More than these are no service. */
+  static final int MOST_INTERIM_ANSWERS = 32;
+
   final Origin origin;
 
   /** The neighbours among all kept connections, see {@link Connections}. */
@@ -27,7 +31,7 @@ abstract class Connection extends ChannelInboundHandlerAdapter implements Carrie
     this.origin = origin;
   }
 
-  /** Sends a request. */
+  /** Sends a request. From now on the attempt is on this connection. */
   abstract void send(Sending next, long nowNanos);
 
   /** Closes it; whatever it carries has ended, or ends with it. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The open connections, in use or kept for the next attempt to their origin.
  *
  * <p>A connection that nobody takes for a while is closed, and so is the one kept for longest when
- * there would be too many. Nobody ever waits for a connection: lanes have decided how many attempts
+ * there would be too many. Nobody ever waits for one in use: lanes have decided how many attempts
  * there may be.
  */
 final class Connections {
@@ -37,8 +37,14 @@ final class Connections {
     return open;
   }
 
-  /** The kept connection that was used last, if there is one. */
+  /** A connection in use that has room, or the kept one that was used last, if there is one. */
   @Nullable Connection take(Origin origin, long nowNanos) {
+    for (int i = origin.shared.size() - 1; i >= 0; i--) {
+      Http2Connection shared = origin.shared.get(i);
+      if (shared.hasRoom(nowNanos)) {
+        return shared;
+      }
+    }
     Connection connection = origin.idle.peekLast();
     while (connection != null && connection.keptUntilNanos - nowNanos <= 0) {
       connection.close();

@@ -31,7 +31,6 @@ final class Dialler {
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
 
-  private final HttpSender sender;
   private final EventLoop eventLoop;
   private final EgressRules rules;
   private final @Nullable Tunnel tunnel;
@@ -45,14 +44,12 @@ final class Dialler {
    *     machine, that hears of each connection there would have been
    */
   Dialler(
-      HttpSender sender,
       VertxInternal vertx,
       EventLoop eventLoop,
       Names names,
       Egress egress,
       Tls tls,
       UnaryOperator<InetSocketAddress> route) {
-    this.sender = sender;
     this.eventLoop = eventLoop;
     this.rules = egress.rules();
     this.tunnel = egress.proxy() == null ? null : new Tunnel(egress.proxy(), names);
@@ -72,32 +69,32 @@ final class Dialler {
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }
 
-  /** Opens a connection for an attempt. */
-  void dial(Sending sending) {
-    Origin origin = sending.target.origin;
+  /** Opens a connection. */
+  void dial(Opening opening) {
+    Origin origin = opening.origin;
     if (!rules.permitsPort(origin.key.port())) {
-      sender.fail(sending, Kind.FORBIDDEN);
+      opening.fail(Kind.FORBIDDEN);
     } else if (origin.literal != null) {
-      connectToPermitted(sending, origin.literal);
+      connectToPermitted(opening, origin.literal);
     } else if (tunnel != null && tunnel.looksUpNames()) {
-      connect(sending, InetSocketAddress.createUnresolved(origin.key.host(), origin.key.port()));
+      connect(opening, InetSocketAddress.createUnresolved(origin.key.host(), origin.key.port()));
     } else {
-      names.lookUp(origin.key.host(), found -> lookedUp(sending, found));
+      names.lookUp(origin.key.host(), found -> lookedUp(opening, found));
     }
   }
 
-  private void lookedUp(Sending sending, @Nullable List<InetAddress> found) {
-    if (sending.done) {
+  private void lookedUp(Opening opening, @Nullable List<InetAddress> found) {
+    if (opening.isAbandoned()) {
       return;
     }
     if (found == null) {
-      sender.fail(sending, Kind.DNS);
+      opening.fail(Kind.DNS);
     } else {
-      connectToPermitted(sending, found);
+      connectToPermitted(opening, found);
     }
   }
 
-  private void connectToPermitted(Sending sending, List<InetAddress> addresses) {
+  private void connectToPermitted(Opening opening, List<InetAddress> addresses) {
     List<InetAddress> permitted = new ArrayList<>(addresses.size());
     for (InetAddress address : addresses) {
       if (rules.permits(address)) {
@@ -105,48 +102,48 @@ final class Dialler {
       }
     }
     if (permitted.isEmpty()) {
-      sender.fail(sending, addresses.isEmpty() ? Kind.DNS : Kind.FORBIDDEN);
+      opening.fail(addresses.isEmpty() ? Kind.DNS : Kind.FORBIDDEN);
     } else {
-      sending.untried = permitted;
-      connectToNext(sending);
+      opening.untried = permitted;
+      connectToNext(opening);
     }
   }
 
-  private void connectToNext(Sending sending) {
-    InetAddress address = sending.untried.getFirst();
-    sending.untried = sending.untried.subList(1, sending.untried.size());
-    connect(sending, new InetSocketAddress(address, sending.target.origin.key.port()));
+  private void connectToNext(Opening opening) {
+    InetAddress address = opening.untried.getFirst();
+    opening.untried = opening.untried.subList(1, opening.untried.size());
+    connect(opening, new InetSocketAddress(address, opening.origin.key.port()));
   }
 
   /**
    * @param to an address that was checked, or a name that the proxy is to look up
    */
-  private void connect(Sending sending, InetSocketAddress to) {
+  private void connect(Opening opening, InetSocketAddress to) {
     if (tunnel == null) {
-      connect(sending, route.apply(to), null);
+      connect(opening, route.apply(to), null);
     } else {
       tunnel.prepare(
           proxy -> {
-            if (sending.done) {
+            if (opening.isAbandoned()) {
               return;
             }
             if (proxy == null) {
-              sender.fail(sending, Kind.CONNECT);
+              opening.fail(Kind.CONNECT);
             } else {
-              connect(sending, Tunnel.destination(to), proxy);
+              connect(opening, Tunnel.destination(to), proxy);
             }
           });
     }
   }
 
-  private void connect(Sending sending, InetSocketAddress to, @Nullable ChannelHandler proxy) {
+  private void connect(Opening opening, InetSocketAddress to, @Nullable ChannelHandler proxy) {
     bootstrap
         .clone()
         .handler(
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                prepare(channel, sending, proxy);
+                prepare(channel, opening, proxy);
               }
             })
         .connect(to)
@@ -156,39 +153,33 @@ final class Dialler {
                 return;
               }
               if (eventLoop.inEventLoop()) {
-                refused(sending, connected.cause());
+                refused(opening, connected.cause());
               } else {
-                eventLoop.execute(() -> refused(sending, connected.cause()));
+                eventLoop.execute(() -> refused(opening, connected.cause()));
               }
             });
   }
 
-  private void refused(Sending sending, Throwable cause) {
-    if (sending.done) {
+  private void refused(Opening opening, Throwable cause) {
+    if (opening.isAbandoned()) {
       return;
     }
-    if (sending.carrier != null) {
-      sending.carrier.leftBy(sending);
-      sending.carrier = null;
-    }
-    if (sending.untried.isEmpty()) {
+    if (opening.untried.isEmpty()) {
       if (tunnel != null) {
         tunnel.failed(cause);
       }
-      sender.fail(sending, Failures.inConnect(cause));
+      opening.fail(Failures.inConnect(cause));
     } else {
-      connectToNext(sending);
+      connectToNext(opening);
     }
   }
 
-  private void prepare(Channel channel, Sending sending, @Nullable ChannelHandler proxy) {
+  private void prepare(Channel channel, Opening opening, @Nullable ChannelHandler proxy) {
     Ration ration = new Ration();
-    Opening opening = new Opening(sender, channel, ration, tls, tunnel, sending);
-    sending.carrier = opening;
     channel.pipeline().addLast(ration);
     if (proxy != null) {
       channel.pipeline().addLast(proxy);
     }
-    channel.pipeline().addLast(opening);
+    channel.pipeline().addLast(opening.on(channel, ration, tls, tunnel));
   }
 }

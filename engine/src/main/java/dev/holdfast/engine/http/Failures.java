@@ -2,6 +2,7 @@ package dev.holdfast.engine.http;
 
 import dev.holdfast.core.model.Outcome.Failure.Kind;
 import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http2.Http2Exception;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import javax.net.ssl.SSLException;
@@ -33,7 +34,7 @@ final class Failures {
         return Kind.RESET;
       }
     }
-    if (!(cause instanceof DecoderException)) {
+    if (!(cause instanceof DecoderException) && !(cause instanceof Http2Exception)) {
       log.error("attempt.broken where=\"on an open connection\" next=\"the attempt fails\"", cause);
     }
     return Kind.PROTOCOL;

@@ -21,10 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An answer is complete only when nothing comes after it in the same read: a server that sends
  * more than it was asked for must not have its surplus taken for the answer to the next request.
  */
-final class Http1Connection extends Connection {
-
-  /** Answers such as 102 that come before the one that counts. More than these are no service. */
-  private static final int MOST_INTERIM_ANSWERS = 32;
+final class Http1Connection extends Connection implements Carrier {
 
   /** How much sooner than a server announces it a connection is closed from here. */
   private static final long MARGIN_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -71,6 +68,8 @@ final class Http1Connection extends Connection {
   void send(Sending next, long nowNanos) {
     unusedNanos = used ? nowNanos - keptSinceNanos : 0;
     sending = next;
+    next.carrier = this;
+    next.protocol = "1.1";
     ration.renew();
     write(next);
   }

@@ -106,7 +106,7 @@ public final class HttpSender {
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
     Names names = new Names(vertx, eventLoop);
-    this.dialler = new Dialler(this, vertx, eventLoop, names, egress, tls, route);
+    this.dialler = new Dialler(vertx, eventLoop, names, egress, tls, route);
     this.hostChecks = new HostChecks(names, egress.rules(), eventLoop);
   }
 
@@ -122,7 +122,7 @@ public final class HttpSender {
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
-      trace(span, delivery, null, Outcome.Failure.of(Kind.FORBIDDEN), 0);
+      trace(span, delivery, null, null, Outcome.Failure.of(Kind.FORBIDDEN), 0);
       log.error(
           "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
@@ -138,18 +138,30 @@ public final class HttpSender {
       if (kept == null) {
         open(sending);
       } else {
-        sending.carrier = kept;
         kept.send(sending, now);
       }
     } catch (RuntimeException | Error e) {
-      log.error(
-          "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
-          Id.text(Id.MESSAGE, delivery.message().id()),
-          e);
-      fail(sending, Kind.PROTOCOL);
+      fail(sending, e);
     } finally {
       inSend = false;
     }
+  }
+
+  /** Sends an attempt's request on a connection that has been opened for it. */
+  void send(Sending sending, Connection opened) {
+    try {
+      opened.send(sending, System.nanoTime());
+    } catch (RuntimeException | Error e) {
+      fail(sending, e);
+    }
+  }
+
+  private void fail(Sending sending, Throwable cause) {
+    log.error(
+        "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
+        Id.text(Id.MESSAGE, sending.delivery.message().id()),
+        cause);
+    fail(sending, Kind.PROTOCOL);
   }
 
   /**
@@ -172,9 +184,22 @@ public final class HttpSender {
     return connections.open();
   }
 
-  /** Opens a connection for an attempt. */
+  /**
+   * Opens a connection for an attempt, or lets it wait for one that is being opened and that it can
+   * share.
+   */
   void open(Sending sending) {
-    dialler.dial(sending);
+    Origin origin = sending.target.origin;
+    Opening underWay = origin.opening;
+    if (underWay != null && underWay.hasRoom()) {
+      underWay.join(sending);
+      return;
+    }
+    Opening opening = new Opening(this, sending);
+    if (origin.speaksHttp2) {
+      origin.opening = opening;
+    }
+    dialler.dial(opening);
   }
 
   private void expire(Sending sending) {
@@ -201,7 +226,7 @@ public final class HttpSender {
       carrier.leftBy(sending);
     }
     long nanos = nowNanos - sending.startedNanos;
-    trace(sending.span, sending.delivery, sending.target.origin, outcome, nanos);
+    trace(sending.span, sending.delivery, sending.target.origin, sending.protocol, outcome, nanos);
     long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
     if (inSend) {
       eventLoop.execute(() -> tell(sending.ended, outcome, millis));
@@ -214,10 +239,11 @@ public final class HttpSender {
       @Nullable Span span,
       Delivery delivery,
       @Nullable Origin origin,
+      @Nullable String protocol,
       Outcome outcome,
       long nanos) {
     if (spans != null && span != null) {
-      spans.end(span, delivery, origin, outcome, nanos);
+      spans.end(span, delivery, origin, protocol, outcome, nanos);
     }
   }
 

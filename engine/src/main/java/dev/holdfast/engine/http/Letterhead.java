@@ -4,10 +4,15 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Secret;
+import io.netty.util.AsciiString;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.function.BiConsumer;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A subscription's form with all that is the same for every attempt in it.
@@ -32,6 +37,8 @@ final class Letterhead {
   /** The form that this was made of, or another that is equal to it. */
   private Form form;
 
+  private AsciiString @Nullable [] http2Fields;
+
   Letterhead(Form form) {
     this.form = form;
     this.head = head(form);
@@ -53,6 +60,16 @@ final class Letterhead {
     }
   }
 
+  /** Whether one of its keys is valid. */
+  boolean isSignedAt(Instant moment) {
+    for (Key key : keys) {
+      if (key.isValidAt(moment)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   static boolean isPlain(Form form) {
     return form.secrets().isEmpty() && form.authToken() == null && form.headers().isEmpty();
   }
@@ -69,19 +86,41 @@ final class Letterhead {
     return true;
   }
 
+  /**
+   * What {@link #head} says, for HTTP/2: names, in lower case, and values, in turns. Made when it
+   * is first needed.
+   */
+  AsciiString[] http2Fields() {
+    if (http2Fields == null) {
+      List<AsciiString> fields = new ArrayList<>();
+      each(
+          form,
+          (name, value) -> {
+            fields.add(new AsciiString(name.toLowerCase(Locale.ROOT)));
+            fields.add(new AsciiString(value.strip()));
+          });
+      http2Fields = fields.toArray(AsciiString[]::new);
+    }
+    return http2Fields;
+  }
+
   private static byte[] head(Form form) {
     StringBuilder lines = new StringBuilder();
+    each(form, (name, value) -> add(name, value, lines));
+    return lines.toString().getBytes(US_ASCII);
+  }
+
+  private static void each(Form form, BiConsumer<String, String> header) {
     if (form.authToken() != null) {
-      add(AUTHORIZATION, "Bearer " + form.authToken(), lines);
+      header.accept(AUTHORIZATION, "Bearer " + form.authToken());
     }
     form.headers()
         .forEach(
             (name, value) -> {
               if (form.authToken() == null || !name.equalsIgnoreCase(AUTHORIZATION)) {
-                add(name, value, lines);
+                header.accept(name, value);
               }
             });
-    return lines.toString().getBytes(US_ASCII);
   }
 
   private static void add(String name, String value, StringBuilder lines) {

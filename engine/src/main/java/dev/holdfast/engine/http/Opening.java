@@ -2,130 +2,207 @@ package dev.holdfast.engine.http;
 
 import dev.holdfast.core.model.Outcome.Failure.Kind;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.proxy.ProxyConnectException;
 import io.netty.handler.proxy.ProxyConnectionEvent;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that is being opened for an attempt, up to where HTTP can be spoken. */
-final class Opening extends ChannelInboundHandlerAdapter implements Carrier {
+/**
+ * A connection that is being opened, up to where HTTP can be spoken, for an attempt that waits for
+ * it.
+ *
+ * <p>If the origin is known to speak HTTP/2, then more attempts can wait for the same one. Each
+ * does so until its own time is up, and the opening goes on for the others.
+ */
+final class Opening implements Carrier {
+  final Origin origin;
+
+  /** Checked addresses that have not been tried yet. */
+  List<InetAddress> untried = List.of();
+
   private final HttpSender sender;
-  private final Channel channel;
-  private final Ration ration;
-  private final Origin origin;
+  private final List<Sending> waiting = new ArrayList<>(1);
 
-  private final Tls tls;
+  /** The connection to the address that is being tried. */
+  private @Nullable Channel channel;
 
-  /** What it goes through, if it does not go directly. */
-  private final @Nullable Tunnel tunnel;
-
-  /** The attempt that waits for it. */
-  private @Nullable Sending sending;
-
-  Opening(
-      HttpSender sender,
-      Channel channel,
-      Ration ration,
-      Tls tls,
-      @Nullable Tunnel tunnel,
-      Sending sending) {
+  Opening(HttpSender sender, Sending first) {
     this.sender = sender;
-    this.channel = channel;
-    this.ration = ration;
-    this.origin = sending.target.origin;
-    this.tls = tls;
-    this.tunnel = tunnel;
-    this.sending = sending;
+    this.origin = first.target.origin;
+    join(first);
   }
 
-  @Override
-  public void handlerAdded(ChannelHandlerContext context) {
-    sender.connections.opened();
-    channel.closeFuture().addListener(_ -> sender.connections.closed());
+  /** Whether one more attempt would fit on the connection. */
+  boolean hasRoom() {
+    return waiting.size() < origin.mostStreams;
+  }
+
+  void join(Sending sending) {
+    waiting.add(sending);
+    sending.carrier = this;
+  }
+
+  /** Whether nobody waits for it any more. */
+  boolean isAbandoned() {
+    return waiting.isEmpty();
   }
 
   @Override
   public void leftBy(Sending ended) {
-    if (sending == ended) {
-      sending = null;
+    if (waiting.remove(ended) && waiting.isEmpty()) {
+      close();
+      if (channel != null) {
+        var _ = channel.close();
+      }
+    }
+  }
+
+  /** Nobody can wait for it from now on. Returns those who did. */
+  private List<Sending> close() {
+    List<Sending> all = List.copyOf(waiting);
+    waiting.clear();
+    if (origin.opening == this) {
+      origin.opening = null;
+    }
+    return all;
+  }
+
+  /** There is no connection, and all who have waited for it fail. */
+  void fail(Kind kind) {
+    List<Sending> all = close();
+    if (channel != null) {
       var _ = channel.close();
     }
-  }
-
-  @Override
-  public void channelActive(ChannelHandlerContext context) {
-    if (tunnel == null) {
-      reached(context);
+    for (Sending sending : all) {
+      sender.fail(sending, kind);
     }
   }
 
-  @Override
-  public void userEventTriggered(ChannelHandlerContext context, Object event) {
-    if (event instanceof SslHandshakeCompletionEvent handshake) {
-      if (handshake.isSuccess()) {
-        opened();
-      } else {
-        fail(Failures.inHandshake(handshake.cause()));
+  private void speak(Channel open, Ration ration, @Nullable SslHandler encryption) {
+    origin.speaksHttp2 =
+        encryption != null
+            && ApplicationProtocolNames.HTTP_2.equals(encryption.applicationProtocol());
+    List<Sending> all = close();
+    if (origin.speaksHttp2) {
+      Http2Connection connection = new Http2Connection(sender, open, ration, origin);
+      open.pipeline().addLast(connection.codec, connection);
+      for (Sending sending : all) {
+        if (connection.hasRoom(System.nanoTime())) {
+          sender.send(sending, connection);
+        } else {
+          sender.open(sending);
+        }
       }
-    } else if (event instanceof ProxyConnectionEvent) {
-      reached(context);
-    } else if (event == Ration.Event.EXCEEDED) {
-      fail(origin.key.https() ? Kind.TLS : Kind.PROTOCOL);
-    }
-  }
-
-  /** The server is at the other end. */
-  private void reached(ChannelHandlerContext context) {
-    if (origin.key.https()) {
-      channel.pipeline().addBefore(context.name(), null, tls.handler(channel, origin));
     } else {
-      opened();
+      AnswerDecoder decoder = new AnswerDecoder();
+      Http1Connection connection = new Http1Connection(sender, open, ration, decoder, origin);
+      open.pipeline().addLast(decoder, connection);
+      sender.send(all.getFirst(), connection);
+      for (Sending sending : all.subList(1, all.size())) {
+        sender.open(sending);
+      }
     }
   }
 
-  private void opened() {
-    Sending waiting = sending;
-    if (waiting == null) {
-      return;
+  /**
+   * What watches over a connection until HTTP can be spoken on it.
+   *
+   * @param tunnel what it goes through, if it does not go directly
+   */
+  ChannelHandler on(Channel tried, Ration ration, Tls tls, @Nullable Tunnel tunnel) {
+    channel = tried;
+    return new Handshake(tried, ration, tls, tunnel);
+  }
+
+  private final class Handshake extends ChannelInboundHandlerAdapter {
+    private final Channel tried;
+    private final Ration ration;
+    private final Tls tls;
+    private final @Nullable Tunnel tunnel;
+
+    /** Absent when there is none, or when it has not begun. */
+    private @Nullable SslHandler encryption;
+
+    private Handshake(Channel tried, Ration ration, Tls tls, @Nullable Tunnel tunnel) {
+      this.tried = tried;
+      this.ration = ration;
+      this.tls = tls;
+      this.tunnel = tunnel;
     }
-    sending = null;
-    AnswerDecoder decoder = new AnswerDecoder();
-    Http1Connection connection = new Http1Connection(sender, channel, ration, decoder, origin);
-    channel.pipeline().addLast(decoder, connection).remove(this);
-    waiting.carrier = connection;
-    connection.send(waiting, System.nanoTime());
-  }
 
-  @Override
-  public void channelRead(ChannelHandlerContext context, Object message) {
-    ReferenceCountUtil.release(message);
-    fail(Kind.PROTOCOL);
-  }
-
-  @Override
-  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    if (tunnel != null && cause instanceof ProxyConnectException) {
-      tunnel.failed(cause);
-      fail(Kind.CONNECT);
-    } else {
-      fail(Failures.inHandshake(cause));
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+      sender.connections.opened();
+      tried.closeFuture().addListener(_ -> sender.connections.closed());
     }
-  }
 
-  @Override
-  public void channelInactive(ChannelHandlerContext context) {
-    fail(origin.key.https() ? Kind.TLS : Kind.RESET);
-  }
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+      if (tunnel == null) {
+        reached(context);
+      }
+    }
 
-  private void fail(Kind kind) {
-    Sending waiting = sending;
-    sending = null;
-    var _ = channel.close();
-    if (waiting != null) {
-      sender.fail(waiting, kind);
+    /** The server is at the other end. */
+    private void reached(ChannelHandlerContext context) {
+      if (origin.key.https()) {
+        encryption = tls.handler(tried, origin);
+        context.pipeline().addBefore(context.name(), null, encryption);
+      } else {
+        opened(context);
+      }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+      if (event instanceof SslHandshakeCompletionEvent handshake) {
+        if (handshake.isSuccess()) {
+          opened(context);
+        } else {
+          fail(Failures.inHandshake(handshake.cause()));
+        }
+      } else if (event instanceof ProxyConnectionEvent) {
+        reached(context);
+      } else if (event == Ration.Event.EXCEEDED) {
+        fail(encryption == null ? Kind.PROTOCOL : Kind.TLS);
+      }
+    }
+
+    private void opened(ChannelHandlerContext context) {
+      if (!isAbandoned()) {
+        context.pipeline().remove(this);
+        speak(tried, ration, encryption);
+      }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      ReferenceCountUtil.release(message);
+      fail(Kind.PROTOCOL);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      if (tunnel != null && cause instanceof ProxyConnectException) {
+        tunnel.failed(cause);
+        fail(Kind.CONNECT);
+      } else {
+        fail(Failures.inHandshake(cause));
+      }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+      fail(encryption == null ? Kind.RESET : Kind.TLS);
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.egress.IpLiteral;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SNIServerName;
@@ -32,6 +33,18 @@ final class Origin {
 
   /** Kept connections; the one used last is the last. */
   final ArrayDeque<Connection> idle = new ArrayDeque<>();
+
+  /** Connections in use that may carry more attempts at once. */
+  final List<Http2Connection> shared = new ArrayList<>(0);
+
+  /** Whether the last connection that was opened speaks HTTP/2. */
+  boolean speaksHttp2;
+
+  /** How many attempts at once the server takes on a connection, as far as it has said. */
+  int mostStreams = Http2Connection.MOST_STREAMS;
+
+  /** A connection that is being opened and that more than one attempt can wait for. */
+  @Nullable Opening opening;
 
   /** How many known targets are on this origin. With the last of them its connections go. */
   int targets;

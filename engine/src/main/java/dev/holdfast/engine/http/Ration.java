@@ -30,6 +30,31 @@ final class Ration extends ChannelInboundHandlerAdapter {
     left = ATTEMPT_BYTES;
   }
 
+  /**
+   * Another attempt begins beside others. What earlier ones have not used does not add up.
+   *
+   * @param open how many there are now
+   */
+  void started(int open) {
+    if (left >= 0) {
+      left = Math.min(left + ATTEMPT_BYTES, most(open));
+    }
+  }
+
+  /**
+   * An attempt has ended, and the server has nothing more to say about it.
+   *
+   * @param open how many there are now
+   */
+  void ended(int open) {
+    left = Math.min(left, most(open));
+  }
+
+  /** What attempts may use, and as much for what is about none of them. */
+  private static int most(int open) {
+    return (open + 1) * ATTEMPT_BYTES;
+  }
+
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     int length = message instanceof ByteBuf bytes ? bytes.readableBytes() : 0;

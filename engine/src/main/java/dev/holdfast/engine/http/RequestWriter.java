@@ -9,6 +9,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpScheme;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
+import io.netty.util.AsciiString;
 import java.time.Instant;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +29,23 @@ import org.jspecify.annotations.Nullable;
 final class RequestWriter {
   private static final byte[] WEBHOOK_ID = header("webhook-id");
   private static final byte[] WEBHOOK_TIMESTAMP = header("webhook-timestamp");
-  private static final byte[] FIRST_SIGNATURE = "webhook-signature: v1,".getBytes(US_ASCII);
+  private static final byte[] WEBHOOK_SIGNATURE = header("webhook-signature");
+  private static final byte[] FIRST_SIGNATURE = "v1,".getBytes(US_ASCII);
   private static final byte[] NEXT_SIGNATURE = " v1,".getBytes(US_ASCII);
   private static final byte[] TRACEPARENT = header("traceparent");
   private static final byte[] CONTENT_LENGTH = header("Content-Length");
   private static final byte[] END = {'\r', '\n'};
   private static final int MOST_TRACEPARENT = 128;
+
+  private static final AsciiString HTTP2_WEBHOOK_ID = AsciiString.cached("webhook-id");
+  private static final AsciiString HTTP2_WEBHOOK_TIMESTAMP =
+      AsciiString.cached("webhook-timestamp");
+  private static final AsciiString HTTP2_WEBHOOK_SIGNATURE =
+      AsciiString.cached("webhook-signature");
+  private static final AsciiString HTTP2_TRACEPARENT = AsciiString.cached("traceparent");
+
+  /** How many headers an attempt has of its own, at most. */
+  private static final int OWN_HEADERS = 5;
 
   private final Signer signer = new Signer();
   private byte[] head = new byte[1024];
@@ -69,8 +86,10 @@ final class RequestWriter {
     String timestamp = Long.toString(delivery.startedAt().getEpochSecond());
     put(WEBHOOK_ID, id);
     put(WEBHOOK_TIMESTAMP, timestamp);
-    if (!letterhead.keys.isEmpty()) {
-      signatures(letterhead, delivery.startedAt(), id + '.' + timestamp + '.', body);
+    if (letterhead.isSignedAt(delivery.startedAt())) {
+      put(WEBHOOK_SIGNATURE);
+      signatures(letterhead, delivery.startedAt(), id, timestamp, body);
+      put(END);
     }
     if (traceparent != null && isSendable(traceparent)) {
       put(TRACEPARENT, traceparent);
@@ -79,9 +98,51 @@ final class RequestWriter {
     put(END);
   }
 
+  /** What {@link #head} writes, for HTTP/2. */
+  Http2Headers http2Headers(
+      Target target,
+      Letterhead letterhead,
+      Delivery delivery,
+      @Nullable String traceparent,
+      Body body) {
+    Target.Http2Head ready = target.http2Head();
+    AsciiString[] forms = letterhead.http2Fields();
+    AsciiString[] fields =
+        Arrays.copyOf(ready.fields(), ready.fields().length + forms.length + 2 * OWN_HEADERS);
+    int at = ready.fields().length;
+    System.arraycopy(forms, 0, fields, at, forms.length);
+    at += forms.length;
+    String id = Id.text(Id.MESSAGE, delivery.message().id());
+    String timestamp = Long.toString(delivery.startedAt().getEpochSecond());
+    fields[at++] = HTTP2_WEBHOOK_ID;
+    fields[at++] = new AsciiString(id);
+    fields[at++] = HTTP2_WEBHOOK_TIMESTAMP;
+    fields[at++] = new AsciiString(timestamp);
+    if (letterhead.isSignedAt(delivery.startedAt())) {
+      length = 0;
+      signatures(letterhead, delivery.startedAt(), id, timestamp, body);
+      fields[at++] = HTTP2_WEBHOOK_SIGNATURE;
+      fields[at++] = new AsciiString(head, 0, length, true);
+    }
+    if (traceparent != null && isSendable(traceparent)) {
+      fields[at++] = HTTP2_TRACEPARENT;
+      fields[at++] = new AsciiString(traceparent);
+    }
+    fields[at++] = HttpHeaderNames.CONTENT_LENGTH;
+    fields[at++] = new AsciiString(Integer.toString(body.length()));
+    return ReadOnlyHttp2Headers.clientHeaders(
+        false,
+        HttpMethod.POST.asciiName(),
+        ready.path(),
+        HttpScheme.HTTPS.name(),
+        ready.authority(),
+        Arrays.copyOf(fields, at));
+  }
+
   /** One for each secret that is valid, the newest's first. */
-  private void signatures(Letterhead letterhead, Instant at, String start, Body body) {
-    byte[] signedFirst = start.getBytes(US_ASCII);
+  private void signatures(
+      Letterhead letterhead, Instant at, String id, String timestamp, Body body) {
+    byte[] signedFirst = (id + '.' + timestamp + '.').getBytes(US_ASCII);
     boolean first = true;
     for (Letterhead.Key key : letterhead.keys) {
       if (key.isValidAt(at)) {
@@ -89,9 +150,6 @@ final class RequestWriter {
         put(signer.sign(key.key, signedFirst, body));
         first = false;
       }
-    }
-    if (!first) {
-      put(END);
     }
   }
 

@@ -4,9 +4,7 @@ import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Delivery;
 import io.netty.buffer.ByteBuf;
 import io.opentelemetry.api.trace.Span;
-import java.net.InetAddress;
 import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt under way, and what has come back of its answer so far. */
@@ -39,11 +37,11 @@ final class Sending {
   /** What it is on, once there is something. */
   @Nullable Carrier carrier;
 
-  /** Checked addresses that have not been tried yet. */
-  List<InetAddress> untried = List.of();
-
-  /** Whether it was written to a kept connection that turned out to be closed. */
+  /** Whether it was written once already, to a connection whose server has not dealt with it. */
   boolean rewritten;
+
+  /** The version of HTTP that it was written in, once it was. */
+  @Nullable String protocol;
 
   boolean done;
 

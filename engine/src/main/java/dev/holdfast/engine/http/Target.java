@@ -3,6 +3,10 @@ package dev.holdfast.engine.http;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.holdfast.engine.egress.EndpointUrl;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /** An endpoint's URL with all that is the same for every attempt to it. */
 final class Target {
@@ -11,8 +15,14 @@ final class Target {
   /** The request line and the headers that never change. */
   final byte[] head;
 
+  private final EndpointUrl url;
+  private final String userAgent;
+  private @Nullable Http2Head http2Head;
+
   Target(Origin origin, EndpointUrl url, String userAgent) {
     this.origin = origin;
+    this.url = url;
+    this.userAgent = userAgent;
     this.head =
         ("POST "
                 + url.uri()
@@ -22,5 +32,27 @@ final class Target {
                 + userAgent
                 + "\r\nContent-Type: application/json\r\n")
             .getBytes(US_ASCII);
+  }
+
+  /**
+   * What {@link #head} says, for HTTP/2.
+   *
+   * @param fields names and values, in turns
+   */
+  record Http2Head(AsciiString authority, AsciiString path, AsciiString... fields) {}
+
+  /** Made when it is first needed: most endpoints do without. */
+  Http2Head http2Head() {
+    if (http2Head == null) {
+      http2Head =
+          new Http2Head(
+              new AsciiString(url.authority()),
+              new AsciiString(url.uri()),
+              HttpHeaderNames.USER_AGENT,
+              new AsciiString(userAgent),
+              HttpHeaderNames.CONTENT_TYPE,
+              HttpHeaderValues.APPLICATION_JSON);
+    }
+    return http2Head;
   }
 }

@@ -1,6 +1,8 @@
 package dev.holdfast.engine.http;
 
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
@@ -11,6 +13,15 @@ import javax.net.ssl.SSLParameters;
 
 /** Agrees on encryption with servers, and verifies who they are. */
 final class Tls {
+
+  /** What is spoken over TLS, in the order of preference. */
+  static final ApplicationProtocolConfig PROTOCOLS =
+      new ApplicationProtocolConfig(
+          ApplicationProtocolConfig.Protocol.ALPN,
+          ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+          ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+          ApplicationProtocolNames.HTTP_2,
+          ApplicationProtocolNames.HTTP_1_1);
 
   /** How long closing a connection may wait for the goodbye that TLS asks for. */
   private static final long GOODBYE_MILLIS = 100;
@@ -28,7 +39,7 @@ final class Tls {
    */
   static Tls verifying(List<X509Certificate> trusted) {
     try {
-      return new Tls(SslContextBuilder.forClient().build());
+      return new Tls(SslContextBuilder.forClient().applicationProtocolConfig(PROTOCOLS).build());
     } catch (SSLException e) {
       throw new IllegalStateException("this Java cannot make TLS connections", e);
     }

@@ -2,10 +2,11 @@
  * Attempts over HTTP.
  *
  * <p>{@link dev.holdfast.engine.http.HttpSender} makes them, all on one event loop. An attempt
- * takes a kept connection to its origin or opens one: the name is looked up, {@link
- * dev.holdfast.engine.egress.EgressRules} sorts out the addresses that must not be reached, and the
- * connection goes to an address that was checked. The connection reads the answer, {@code
- * Deadlines} ends what takes too long, and whoever asked hears the outcome exactly once.
+ * takes a kept connection to its origin, shares one that speaks HTTP/2, or opens one: the name is
+ * looked up, {@link dev.holdfast.engine.egress.EgressRules} sorts out the addresses that must not
+ * be reached, and the connection goes to an address that was checked. The connection reads the
+ * answer, {@code Deadlines} ends what takes too long, and whoever asked hears the outcome exactly
+ * once.
  */
 @NullMarked
 package dev.holdfast.engine.http;

@@ -20,6 +20,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class AttemptSpansTest {
   private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -69,6 +71,7 @@ final class AttemptSpansTest {
               Attributes.builder()
                   .put("http.request.method", "POST")
                   .put("http.response.status_code", 200)
+                  .put("network.protocol.version", "1.1")
                   .put("server.address", "127.0.0.1")
                   .put("server.port", receiver.port())
                   .put("url.scheme", "http")
@@ -83,6 +86,20 @@ final class AttemptSpansTest {
                   .build()
                   .asMap());
       assertThat(span.toString()).doesNotContain("hidden");
+    }
+  }
+
+  @Test
+  void an_attempt_over_http_2_says_so(@TempDir Path directory) throws Exception {
+    HookCertificate certificate = new HookCertificate(directory);
+    try (Http2Receiver receiver =
+            Http2Receiver.start(certificate, request -> request.answer(204, ""));
+        Senders senders =
+            Senders.with().tls(certificate.trusting).tracer(provider.get("test")).build()) {
+      senders.send(attempt(receiver.url(), 0, SAMPLED));
+
+      assertThat(kept.only().getAttributes().get(stringKey("network.protocol.version")))
+          .isEqualTo("2");
     }
   }
 
