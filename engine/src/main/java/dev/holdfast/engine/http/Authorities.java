@@ -7,7 +7,7 @@ import java.security.KeyStore;
 import java.security.KeyStoreException;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLEngine;
@@ -18,19 +18,16 @@ import javax.security.auth.x500.X500Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies certificates as Java does, unless that could take long.
+ * Verifies certificates as Java does, within limits on what that can take.
  *
  * <p>Java puts a chain together from whatever certificates a server sends, in any order, and tries
  * each that could be the next. A server can send many that could all be the next of each other, and
- * then it would try until the end of days. So a chain may not be longer than any that is in use,
- * and a name may not stand in it more often than when an authority has been certified twice.
+ * Java would try for longer than anybody waits. So there may not be more of them than in any chain
+ * that is in use, and of those for the same name Java sees the first.
  */
 final class Authorities extends X509ExtendedTrustManager {
 
-  /** Java's own limit, which it keeps only where it does the rest of TLS as well. */
-  static final int LONGEST_CHAIN = 10;
-
-  static final int MOST_OF_A_NAME = 2;
+  static final int LONGEST_CHAIN = 8;
 
   private final X509ExtendedTrustManager java;
 
@@ -80,38 +77,36 @@ final class Authorities extends X509ExtendedTrustManager {
     throw new KeyStoreException("no trust manager for certificates");
   }
 
-  private static void checkLength(X509Certificate[] chain) throws CertificateException {
+  private static X509Certificate[] limited(X509Certificate[] chain) throws CertificateException {
     if (chain.length > LONGEST_CHAIN) {
       throw new CertificateException(
-          "a chain of %d certificates is too long".formatted(chain.length));
+          "%d certificates are too many for a chain".formatted(chain.length));
     }
-    Map<X500Principal, Integer> times = new HashMap<>();
+    // Java takes a certificate that is trusted itself whatever its age.
+    chain[0].checkValidity();
+    Map<X500Principal, X509Certificate> names = new LinkedHashMap<>();
     for (X509Certificate certificate : chain) {
-      if (times.merge(certificate.getSubjectX500Principal(), 1, Integer::sum) > MOST_OF_A_NAME) {
-        throw new CertificateException("too many certificates are for the same name");
-      }
+      names.putIfAbsent(certificate.getSubjectX500Principal(), certificate);
     }
+    return names.values().toArray(X509Certificate[]::new);
   }
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
       throws CertificateException {
-    checkLength(chain);
-    java.checkServerTrusted(chain, authType, engine);
+    java.checkServerTrusted(limited(chain), authType, engine);
   }
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
       throws CertificateException {
-    checkLength(chain);
-    java.checkServerTrusted(chain, authType, socket);
+    java.checkServerTrusted(limited(chain), authType, socket);
   }
 
   @Override
   public void checkServerTrusted(X509Certificate[] chain, String authType)
       throws CertificateException {
-    checkLength(chain);
-    java.checkServerTrusted(chain, authType);
+    java.checkServerTrusted(limited(chain), authType);
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.holdfast.engine.http;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -9,9 +11,13 @@ import io.netty.handler.ssl.SslProvider;
 import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
@@ -109,28 +115,17 @@ final class Tls {
 
   /** Verifies the certificate against the name, whichever address it was looked up to. */
   SslHandler handler(Channel channel, Origin origin) {
-    SslHandler handler =
-        context.newHandler(
-            channel.alloc(),
-            origin.tlsHost,
-            origin.key.port(),
-            work -> threads.execute(() -> workFor(channel, work)));
-    SSLParameters parameters = handler.engine().getSSLParameters();
+    SSLEngine engine = context.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
+    SSLParameters parameters = engine.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     if (!origin.serverNames.isEmpty()) {
       parameters.setServerNames(origin.serverNames);
     }
-    handler.engine().setSSLParameters(parameters);
+    engine.setSSLParameters(parameters);
+    SslHandler handler = new Handler(engine, new Work(channel, engine, threads));
     handler.setHandshakeTimeoutMillis(0);
     handler.setCloseNotifyFlushTimeoutMillis(GOODBYE_MILLIS);
     return handler;
-  }
-
-  /** What an attempt has given up in the meantime is not done: others wait. */
-  private static void workFor(Channel channel, Runnable work) {
-    if (channel.isActive()) {
-      work.run();
-    }
   }
 
   /** Ends the threads. Connections that are open stay so; no others can be made. */
@@ -138,6 +133,84 @@ final class Tls {
     if (!threads.isShutdown()) {
       threads.shutdown();
       ReferenceCountUtil.release(context);
+    }
+  }
+
+  /** What other threads do for a connection. */
+  private static final class Work implements Executor {
+    private final Channel channel;
+    private final SSLEngine engine;
+    private final Executor threads;
+
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    Work(Channel channel, SSLEngine engine, Executor threads) {
+      this.channel = channel;
+      this.engine = engine;
+      this.threads = threads;
+    }
+
+    /** Keeps the engine until the work is done. */
+    @Override
+    public void execute(Runnable work) {
+      ReferenceCountUtil.retain(engine);
+      underWay.incrementAndGet();
+      try {
+        threads.execute(() -> run(work));
+      } catch (RejectedExecutionException e) {
+        underWay.decrementAndGet();
+        ReferenceCountUtil.release(engine);
+        throw e;
+      }
+    }
+
+    /** What an attempt has given up in the meantime is not done: others wait. */
+    private void run(Runnable work) {
+      try {
+        if (channel.isActive()) {
+          work.run();
+        }
+      } finally {
+        underWay.decrementAndGet();
+        // After whatever the work has left for the event loop to do with the engine.
+        channel.eventLoop().execute(() -> ReferenceCountUtil.release(engine));
+      }
+    }
+
+    boolean isUnderWay() {
+      return underWay.get() > 0;
+    }
+  }
+
+  /**
+   * Leaves the engine alone while another thread works with it: whoever asks the engine for
+   * something then waits until the work is done, and the event loop waits for nobody. A connection
+   * that is closed meanwhile, from here or from there, is closed without a goodbye.
+   */
+  private static final class Handler extends SslHandler {
+    private final Work work;
+
+    Handler(SSLEngine engine, Work work) {
+      super(engine, false, work);
+      this.work = work;
+    }
+
+    @Override
+    public void close(ChannelHandlerContext context, ChannelPromise promise) throws Exception {
+      if (work.isUnderWay()) {
+        var _ = context.close(promise);
+      } else {
+        super.close(context, promise);
+      }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+      if (work.isUnderWay()) {
+        context.fireChannelInactive();
+      } else {
+        super.channelInactive(context);
+      }
     }
   }
 }
