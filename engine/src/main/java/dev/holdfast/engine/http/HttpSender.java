@@ -53,6 +53,7 @@ public final class HttpSender {
   private final ContextInternal context;
   private final Dialler dialler;
   private final HostChecks hostChecks;
+  private final Tls tls;
   private final EventLoop eventLoop;
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
@@ -101,6 +102,7 @@ public final class HttpSender {
     this.eventLoop = this.context.nettyEventLoop();
     this.spans = tracer == null ? null : new AttemptSpans(tracer);
     this.keeping = keeping;
+    this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
@@ -177,6 +179,12 @@ public final class HttpSender {
   /** Closes the connections that are not in use; the others follow when their attempts end. */
   public void close() {
     connections.close();
+    tls.close();
+  }
+
+  /** What encrypts connections: {@code boringssl} or {@code java}. */
+  public static String encryption() {
+    return Tls.engine();
   }
 
   /** How many connections are open, in use or kept. */

@@ -1,17 +1,40 @@
 package dev.holdfast.engine.http;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
-/** Agrees on encryption with servers, and verifies who they are. */
+/**
+ * Agrees on encryption with servers, and verifies who they are.
+ *
+ * <p>BoringSSL does it where it runs, and Java's own engine elsewhere. Certificates are verified by
+ * Java in either case, on threads of this class: a chain takes longer than everything else in an
+ * attempt, and the event loop has others to serve.
+ *
+ * <p>A server that was verified a short while ago is asked to go on with the session of then, which
+ * costs both sides much less. Sessions are kept by name and port, so they are only ever used for
+ * the name that they were verified for; and another server at that name cannot go on with one,
+ * because it does not have its key.
+ */
 final class Tls {
 
   /** What is spoken over TLS, in the order of preference. */
@@ -26,10 +49,26 @@ final class Tls {
   /** How long closing a connection may wait for the goodbye that TLS asks for. */
   private static final long GOODBYE_MILLIS = 100;
 
-  private final SslContext context;
+  /** How many sessions are remembered. A server decides how large one is, up to its ration. */
+  private static final int MOST_SESSIONS = 1_024;
 
+  /** How long a server that was verified is taken for the same. */
+  private static final int SESSION_SECONDS = 300;
+
+  private static final int FEWEST_THREADS = 2;
+  private static final int MOST_THREADS = 4;
+
+  /** A handshake has one piece of work at a time, so this is one for each attempt and many more. */
+  private static final int MOST_WAITING = 32_768;
+
+  private static final int THREAD_LIVES_SECONDS = 10;
+
+  private final SslContext context;
+  private final ThreadPoolExecutor threads = threads();
+
+  /** Shares the context until it is closed. */
   Tls(SslContext context) {
-    this.context = context;
+    this.context = ReferenceCountUtil.retain(context);
   }
 
   /**
@@ -38,24 +77,152 @@ final class Tls {
    * @param trusted and these
    */
   static Tls verifying(List<X509Certificate> trusted) {
+    return verifying(trusted, provider());
+  }
+
+  static Tls verifying(List<X509Certificate> trusted, SslProvider provider) {
+    SslContext context;
     try {
-      return new Tls(SslContextBuilder.forClient().applicationProtocolConfig(PROTOCOLS).build());
+      context =
+          SslContextBuilder.forClient()
+              .sslProvider(provider)
+              .protocols("TLSv1.3", "TLSv1.2")
+              .applicationProtocolConfig(PROTOCOLS)
+              .trustManager(Authorities.usualAnd(trusted))
+              .sessionCacheSize(MOST_SESSIONS)
+              .sessionTimeout(SESSION_SECONDS)
+              .build();
     } catch (SSLException e) {
       throw new IllegalStateException("this Java cannot make TLS connections", e);
     }
+    Tls tls = new Tls(context);
+    ReferenceCountUtil.release(context);
+    return tls;
+  }
+
+  /** The engine whose memory is freed with its connection, not when Java next looks for garbage. */
+  private static SslProvider provider() {
+    return OpenSsl.isAvailable() ? SslProvider.OPENSSL_REFCNT : SslProvider.JDK;
+  }
+
+  /** What does it here, in a word. */
+  static String engine() {
+    return OpenSsl.isAvailable() ? "boringssl" : "java";
+  }
+
+  private static ThreadPoolExecutor threads() {
+    int count =
+        Math.clamp(Runtime.getRuntime().availableProcessors() / 2, FEWEST_THREADS, MOST_THREADS);
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            THREAD_LIVES_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MOST_WAITING),
+            Thread.ofPlatform().daemon().name("holdfast-tls-", 1).factory());
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   /** Verifies the certificate against the name, whichever address it was looked up to. */
   SslHandler handler(Channel channel, Origin origin) {
-    SslHandler handler = context.newHandler(channel.alloc(), origin.tlsHost, origin.key.port());
-    SSLParameters parameters = handler.engine().getSSLParameters();
+    SSLEngine engine = context.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
+    SSLParameters parameters = engine.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     if (!origin.serverNames.isEmpty()) {
       parameters.setServerNames(origin.serverNames);
     }
-    handler.engine().setSSLParameters(parameters);
+    engine.setSSLParameters(parameters);
+    SslHandler handler = new Handler(engine, new Work(channel, engine, threads));
     handler.setHandshakeTimeoutMillis(0);
     handler.setCloseNotifyFlushTimeoutMillis(GOODBYE_MILLIS);
     return handler;
+  }
+
+  /** Ends the threads. Connections that are open stay so; no others can be made. */
+  void close() {
+    if (!threads.isShutdown()) {
+      threads.shutdown();
+      ReferenceCountUtil.release(context);
+    }
+  }
+
+  /** What other threads do for a connection. */
+  private static final class Work implements Executor {
+    private final Channel channel;
+    private final SSLEngine engine;
+    private final Executor threads;
+
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    Work(Channel channel, SSLEngine engine, Executor threads) {
+      this.channel = channel;
+      this.engine = engine;
+      this.threads = threads;
+    }
+
+    /** Keeps the engine until the work is done. */
+    @Override
+    public void execute(Runnable work) {
+      ReferenceCountUtil.retain(engine);
+      underWay.incrementAndGet();
+      try {
+        threads.execute(() -> run(work));
+      } catch (RejectedExecutionException e) {
+        underWay.decrementAndGet();
+        ReferenceCountUtil.release(engine);
+        throw e;
+      }
+    }
+
+    /** What an attempt has given up in the meantime is not done: others wait. */
+    private void run(Runnable work) {
+      try {
+        if (channel.isActive()) {
+          work.run();
+        }
+      } finally {
+        underWay.decrementAndGet();
+        // After whatever the work has left for the event loop to do with the engine.
+        channel.eventLoop().execute(() -> ReferenceCountUtil.release(engine));
+      }
+    }
+
+    boolean isUnderWay() {
+      return underWay.get() > 0;
+    }
+  }
+
+  /**
+   * Leaves the engine alone while another thread works with it: whoever asks the engine for
+   * something then waits until the work is done, and the event loop waits for nobody. A connection
+   * that is closed meanwhile, from here or from there, is closed without a goodbye.
+   */
+  private static final class Handler extends SslHandler {
+    private final Work work;
+
+    Handler(SSLEngine engine, Work work) {
+      super(engine, false, work);
+      this.work = work;
+    }
+
+    @Override
+    public void close(ChannelHandlerContext context, ChannelPromise promise) throws Exception {
+      if (work.isUnderWay()) {
+        var _ = context.close(promise);
+      } else {
+        super.close(context, promise);
+      }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+      if (work.isUnderWay()) {
+        context.fireChannelInactive();
+      } else {
+        super.channelInactive(context);
+      }
+    }
   }
 }

@@ -125,7 +125,11 @@ final class Senders implements AutoCloseable {
     }
 
     Builder tls(SslContext context) {
-      tls = new Tls(context);
+      return tls(new Tls(context));
+    }
+
+    Builder tls(Tls how) {
+      tls = how;
       return this;
     }
 

@@ -47,6 +47,8 @@ public final class Bench implements Callable<Integer> {
           new ReferenceScenario(),
           ThroughputScenario.batch(),
           ThroughputScenario.single(),
+          HttpsScenario.warm(),
+          HttpsScenario.cold(),
           new LatencyScenario(),
           new IsolationScenario(),
           new MatchScenario(),

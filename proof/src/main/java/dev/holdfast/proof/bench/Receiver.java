@@ -1,10 +1,16 @@
 package dev.holdfast.proof.bench;
 
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.OpenSSLEngineOptions;
+import io.vertx.core.net.PfxOptions;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.HdrHistogram.Histogram;
@@ -19,11 +25,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code /control/stats} tells the counts, {@code /control/delivered?group=e} one of them,
  * {@code /control/reset} forgets all, {@code /control/mark} only how long things took, and {@code
- * /control/answer?group=h&how=hang} sets how a group answers: a status or {@code hang}.
+ * /control/answer?group=h&how=hang} sets how a group answers: a status, {@code hang}, or {@code
+ * close} for a connection that ends with its answer.
+ *
+ * <p>With a directory as its argument it takes HTTPS as well, on the port that {@code
+ * /control/https-port} tells, with a certificate that it makes there.
  */
 final class Receiver {
   private static final String CONTROL = "/control/";
   private static final String HANG = "hang";
+  private static final String CLOSE = "close";
   private static final int ACCEPT_BACKLOG = 4_096;
 
   /** Events are numbered from 0; a number above this is no number of ours. */
@@ -32,20 +43,16 @@ final class Receiver {
   private final @Nullable Group[] groups = new Group[26];
   private final byte[] scratch = new byte[4_096];
   private long unmarked;
+  private int httpsPort;
 
   private Receiver() {}
 
   public static void main(String[] args) throws Exception {
     Vertx vertx = Control.vertx();
     Receiver receiver = new Receiver();
-    vertx
-        .createHttpServer(
-            new HttpServerOptions()
-                .setHost(Control.LOCALHOST)
-                .setPort(0)
-                .setAcceptBacklog(ACCEPT_BACKLOG))
-        .requestHandler(receiver::handle)
-        .listen()
+    receiver
+        .listenEncrypted(vertx, args)
+        .compose(_ -> receiver.listen(vertx, options()))
         .onSuccess(Control::ready)
         .onFailure(
             failure -> {
@@ -54,6 +61,39 @@ final class Receiver {
             });
     Control.waitForEnd();
     System.exit(0);
+  }
+
+  private static HttpServerOptions options() {
+    return new HttpServerOptions()
+        .setHost(Control.LOCALHOST)
+        .setPort(0)
+        .setAcceptBacklog(ACCEPT_BACKLOG);
+  }
+
+  private Future<HttpServer> listen(Vertx vertx, HttpServerOptions options) {
+    return vertx.createHttpServer(options).requestHandler(this::handle).listen();
+  }
+
+  private Future<?> listenEncrypted(Vertx vertx, String[] directory)
+      throws IOException, InterruptedException {
+    if (directory.length == 0) {
+      return Future.succeededFuture();
+    }
+    TestAuthority authority = TestAuthority.in(Path.of(directory[0]));
+    authority.make();
+    HttpServerOptions options =
+        options()
+            .setSsl(true)
+            .setUseAlpn(false)
+            .setKeyCertOptions(
+                new PfxOptions()
+                    .setPath(authority.keys().toString())
+                    .setPassword(TestAuthority.PASSWORD)
+                    .setAlias("receiver"));
+    if (OpenSSLEngineOptions.isAvailable()) {
+      options.setSslEngineOptions(new OpenSSLEngineOptions());
+    }
+    return listen(vertx, options).onSuccess(server -> httpsPort = server.actualPort());
   }
 
   private void handle(HttpServerRequest request) {
@@ -80,12 +120,14 @@ final class Receiver {
   private String control(HttpServerRequest request, String command) {
     return switch (command) {
       case "stats" -> stats();
+      case "https-port" -> Integer.toString(httpsPort);
       case "delivered" -> Integer.toString(groupOf(request).numbers);
       case "answer" -> {
         String how = Control.required(request.params(), "how");
         Group group = groupOf(request);
         group.hang = how.equals(HANG);
-        group.status = group.hang ? 200 : Integer.parseInt(how);
+        group.close = how.equals(CLOSE);
+        group.status = group.hang || group.close ? 200 : Integer.parseInt(how);
         yield "ok\n";
       }
       case "mark" -> {
@@ -135,6 +177,7 @@ final class Receiver {
     private long lastAt;
     private int status = 200;
     private boolean hang;
+    private boolean close;
 
     void arrived(Mark mark, long now) {
       if (mark.number() < 0 || mark.number() > HIGHEST_NUMBER || seen.get(mark.number())) {
@@ -201,6 +244,9 @@ final class Receiver {
         group.hanging++;
         request.connection().closeHandler(_ -> group.hanging--);
         return;
+      }
+      if (group.close) {
+        request.response().putHeader("connection", "close");
       }
       if (group.status != 200) {
         request.response().setStatusCode(group.status);

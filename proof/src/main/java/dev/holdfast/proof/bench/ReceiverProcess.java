@@ -74,4 +74,10 @@ record ReceiverProcess(Child child, int port, Http http) {
   String url(char group, int endpoint) {
     return "http://%s:%d/%c/%d".formatted(Control.LOCALHOST, port, group, endpoint);
   }
+
+  /** The same over HTTPS, for events of the load. */
+  String encryptedUrl(int endpoint) {
+    int encrypted = Integer.parseInt(http.ask(port, "/control/https-port"));
+    return "https://%s:%d/%c/%d".formatted(Control.LOCALHOST, encrypted, Rig.EVENTS, endpoint);
+  }
 }

@@ -73,19 +73,32 @@ final class Rig implements AutoCloseable {
     return new ReceiverProcess(child, child.awaitPort(), http);
   }
 
+  /** Starts one that takes HTTPS as well, with the certificates that it puts into a directory. */
+  ReceiverProcess startReceiver(Path certificates) throws IOException {
+    Child child = startHelper("receiver", Receiver.class, certificates.toString());
+    return new ReceiverProcess(child, child.awaitPort(), http);
+  }
+
   LoadProcess startLoad() throws IOException {
     Child child = startHelper("load", LoadGenerator.class);
     return new LoadProcess(child, child.awaitPort(), http);
   }
 
-  /** Starts a server on {@code data} and waits until it is ready. */
-  ServerProcess startServer(Path data) throws IOException {
+  /**
+   * Starts a server on {@code data} and waits until it is ready.
+   *
+   * @param more settings, each a key and a value
+   */
+  ServerProcess startServer(Path data, String... more) throws IOException {
     int port = freePort();
     String key = randomKey();
     List<String> arguments = new ArrayList<>();
     arguments.addAll(List.of("serve", "--port", Integer.toString(port), "--data", data.toString()));
     arguments.addAll(List.of("--set", "admin.key=" + key));
     arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
+    for (String setting : more) {
+      arguments.addAll(List.of("--set", setting));
+    }
     for (String setting : settings.serverSettings) {
       arguments.addAll(List.of("--set", setting));
     }
@@ -98,10 +111,10 @@ final class Rig implements AutoCloseable {
     return ServerProcess.awaitReady(child, started, port, key, http);
   }
 
-  private Child startHelper(String name, Class<?> main) throws IOException {
+  private Child startHelper(String name, Class<?> main, String... arguments) throws IOException {
     List<String> flags = new ArrayList<>(HELPER_FLAGS);
     flags.addAll(settings.helperFlags);
-    return track(Child.start(name, flags, main.getName(), List.of(), newLog(name), false));
+    return track(Child.start(name, flags, main.getName(), List.of(arguments), newLog(name), false));
   }
 
   private Path newLog(String name) {

@@ -34,6 +34,17 @@ class BenchTest {
   }
 
   @Test
+  void a_server_delivers_over_https_on_kept_and_on_new_connections() throws IOException {
+    assertThat(bench("https,https-cold", "--set", "retry.unit=1s")).isZero();
+
+    for (String scenario : List.of("https", "https-cold")) {
+      assertThat(figure(scenario, "delivered per second, HTTP")).isPositive();
+      assertThat(figure(scenario, "delivered per second, HTTPS")).isPositive();
+      assertThat(figure(scenario, "accepted and not arrived")).isZero();
+    }
+  }
+
+  @Test
   @EnabledIfSystemProperty(named = "holdfast.slow", matches = "true")
   void a_server_delivers_what_hung_and_what_waited() throws IOException {
     assertThat(

@@ -3,6 +3,7 @@ package dev.holdfast.server.cli;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
+import dev.holdfast.engine.http.HttpSender;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
@@ -105,7 +106,13 @@ final class Wiring {
             .dataPoint(
                 InfoDataPointSnapshot.builder()
                     .labels(
-                        Labels.of("version", Version.NUMBER, "java", Runtime.version().toString()))
+                        Labels.of(
+                            "version",
+                            Version.NUMBER,
+                            "java",
+                            Runtime.version().toString(),
+                            "tls",
+                            HttpSender.encryption()))
                     .build())
             .build();
     registry.getPrometheusRegistry().register(() -> build);
