@@ -168,7 +168,7 @@ final class AttemptSpansTest {
 
       assertThat(kept.spans)
           .extracting(span -> span.getAttributes().get(stringKey("error.type")))
-          .containsExactly("forbidden", "connect");
+          .containsExactly("forbidden", "forbidden");
     }
   }
 

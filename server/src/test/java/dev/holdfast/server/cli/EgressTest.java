@@ -157,6 +157,24 @@ class EgressTest {
   }
 
   @Test
+  void a_name_in_other_letters_is_the_one_that_is_looked_up() throws Exception {
+    Reply made = post(SUBSCRIPTIONS, subscription("https://B\u00dcCHER.test/x"));
+    assertThat(made.status()).as(made.json().toString()).isEqualTo(201);
+    assertThat(made.json().get("url").asString()).isEqualTo("https://xn--bcher-kva.test/x");
+    assertThat(names.asked).containsExactly("xn--bcher-kva.test");
+
+    String written = "https://b\u00fccher.test/y";
+    assertThat(post(WORKFRONT, workfront(written)).status()).isEqualTo(201);
+    assertThat(send("GET", WORKFRONT, "").json().get("subscriptions"))
+        .extracting(one -> one.get("url").asString())
+        .containsExactly(written);
+    assertRefused(
+        post(SUBSCRIPTIONS, subscription("https://fa\u00df.test/")),
+        "url",
+        "write it in its xn-- form");
+  }
+
+  @Test
   void what_is_allowed_can_be_made() throws Exception {
     restart("egress.allow=127.0.0.0/8,10.0.0.0/8", "egress.deny=10.1.0.0/16", "egress.ports=9000");
     for (String url :

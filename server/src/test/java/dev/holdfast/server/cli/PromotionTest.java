@@ -56,8 +56,8 @@ class PromotionTest {
 
   @BeforeEach
   void start() throws Exception {
-    staging = new RunningServer(directory.resolve("staging"));
-    production = new RunningServer(directory.resolve("production"));
+    staging = new RunningServer(directory.resolve("staging"), "egress.ports=9");
+    production = new RunningServer(directory.resolve("production"), "egress.ports=9");
   }
 
   @AfterEach
