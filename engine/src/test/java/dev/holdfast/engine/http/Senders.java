@@ -88,7 +88,7 @@ final class Senders implements AutoCloseable {
     private int mostConnections = 4_096;
     private @Nullable Tracer tracer;
     private Keeping keeping = Keeping.USUAL;
-    private Tls tls = Tls.verifying(List.of());
+    private @Nullable Tls tls;
 
     Builder allowing(String... ranges) {
       return egress(Egress.direct(EgressRules.allowing(List.of(ranges))));
@@ -140,7 +140,8 @@ final class Senders implements AutoCloseable {
     }
 
     Senders build() {
-      return new Senders(options, egress, timeout, mostConnections, tracer, keeping, tls, route);
+      Tls how = tls == null ? Tls.verifying(List.of()) : tls;
+      return new Senders(options, egress, timeout, mostConnections, tracer, keeping, how, route);
     }
   }
 
