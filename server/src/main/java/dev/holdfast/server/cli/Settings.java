@@ -420,14 +420,19 @@ final class Settings {
         get(CIRCUIT_PROBE_EVERY));
   }
 
-  /** What the engine needs to know, in a process that may use {@code heapBytes} of memory. */
-  Options options(long heapBytes, String version) {
+  /**
+   * What the engine needs to know.
+   *
+   * @param heapBytes how much memory the process may use
+   * @param connections how many connections to endpoints the process may have
+   */
+  Options options(long heapBytes, int connections, String version) {
     return new Options(
         get(DATA),
         retrySchedule(),
         endpointHealth(),
         get(RECOVERY),
-        limits(heapBytes),
+        limits(heapBytes, connections),
         overload(),
         get(DELIVERY_TIMEOUT),
         egress(),
@@ -445,9 +450,10 @@ final class Settings {
         get(EGRESS_TRUST));
   }
 
-  private Limits limits(long heapBytes) {
+  private Limits limits(long heapBytes, int connections) {
     Limits limits =
         Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT))
+            .withInFlight(connections)
             .withBothVersions(get(WORKFRONT_BOTH_VERSIONS));
     long most = get(OVERLOAD_MAX_BYTES);
     return most == 0 ? limits : limits.withAcceptingBytes(most);

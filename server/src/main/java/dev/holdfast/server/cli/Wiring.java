@@ -41,7 +41,8 @@ final class Wiring {
   static Server start(
       Settings settings, InstantSource clock, PrintWriter out, AddressResolverOptions names)
       throws CannotStart {
-    Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
+    Options options =
+        settings.options(Runtime.getRuntime().maxMemory(), OpenFiles.forAttempts(), Version.NUMBER);
     Vertx vertx =
         Vertx.vertx(
             new VertxOptions()

@@ -77,7 +77,7 @@ class SettingsTest {
 
   @Test
   void the_defaults_are_those_of_the_contract() throws Exception {
-    assertThat(set().options(GIGABYTE, "1.2.3"))
+    assertThat(set().options(GIGABYTE, 3_000, "1.2.3"))
         .isEqualTo(
             new Options(
                 Path.of("holdfast-data"),
@@ -85,7 +85,7 @@ class SettingsTest {
                 new EndpointHealth(
                     100, 700_000, 1_000, 2_000, Duration.ofDays(3), 50_000, Duration.ofMinutes(10)),
                 Recovery.DRAIN,
-                Limits.forHeap(GIGABYTE, 32),
+                Limits.forHeap(GIGABYTE, 32).withInFlight(3_000),
                 new Overload(Quota.NONE, Map.of(), Duration.ofSeconds(10), 256L << 20),
                 Duration.ofSeconds(5),
                 Egress.direct(
@@ -131,7 +131,7 @@ class SettingsTest {
             "egress.proxy=http://us%3fer:pa%40ss+w%3Aord@Proxy.internal:3128/",
             "egress.proxy-names=true",
             "egress.trust=" + certificates());
-    assertThat(settings.options(GIGABYTE, "1"))
+    assertThat(settings.options(GIGABYTE, 3_000, "1"))
         .isEqualTo(
             new Options(
                 Path.of("/var/lib/x"),
@@ -140,6 +140,7 @@ class SettingsTest {
                     7, 123_456, 20, 5, Duration.ofDays(2), 9, Duration.ofSeconds(30)),
                 Recovery.SCHEDULE,
                 Limits.forHeap(GIGABYTE, 4)
+                    .withInFlight(3_000)
                     .withAcceptingBytes(64L << 20)
                     .withBothVersions(Duration.ZERO),
                 new Overload(
@@ -564,7 +565,7 @@ class SettingsTest {
   @Test
   void a_proxy_is_never_printed() throws Exception {
     Settings settings = set("egress.proxy=http://u:topsecret@proxy:3128");
-    assertThat(settings + " " + settings.options(GIGABYTE, "1")).doesNotContain("topsecret");
+    assertThat(settings + " " + settings.options(GIGABYTE, 3_000, "1")).doesNotContain("topsecret");
     assertThat(settings).hasToString("[egress.proxy (--set)]");
   }
 
