@@ -35,6 +35,9 @@ final class Http2Peer {
 
   final Receiver.Peer peer;
 
+  /** How much could be written before the other side had had enough. */
+  long written;
+
   /** A frame. */
   record Frame(int type, int flags, int stream, byte[] payload) {
 
@@ -151,6 +154,7 @@ final class Http2Peer {
   void write(byte[] bytes) throws IOException {
     peer.out().write(bytes);
     peer.out().flush();
+    written += bytes.length;
   }
 
   /** The same frame again and again, until the other side has had enough. */
