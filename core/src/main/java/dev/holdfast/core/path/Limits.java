@@ -91,6 +91,31 @@ public record Limits(
         duration);
   }
 
+  /** The same, with so many attempts under way at once; half of them to unproven endpoints. */
+  public Limits withInFlight(int attempts) {
+    return new Limits(
+        attempts,
+        Math.max(1, attempts / 2),
+        laneInFlight,
+        laneWindow,
+        held,
+        laneMinimum,
+        bodyBytes,
+        sendingBytes,
+        batchWrites,
+        batchBytes,
+        acceptingBytes,
+        unwritten,
+        timers,
+        horizon,
+        loads,
+        sweep,
+        matchesAtOnce,
+        spreading,
+        retryStoreAfter,
+        bothVersions);
+  }
+
   /** The same, with so many bytes accepted but not on disk yet. */
   public Limits withAcceptingBytes(long bytes) {
     return new Limits(

@@ -30,6 +30,9 @@ final class Dialler {
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
 
+  /** A server that sends without end is read a piece at a time, and others have turns between. */
+  private static final int READS_AT_ONCE = 1;
+
   private final HttpSender sender;
   private final EventLoop eventLoop;
   private final EgressRules rules;
@@ -64,7 +67,8 @@ final class Dialler {
             .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
             .option(
                 ChannelOption.RECVBUF_ALLOCATOR,
-                new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ))
+                new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ)
+                    .maxMessagesPerRead(READS_AT_ONCE))
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }

@@ -103,7 +103,8 @@ public final class HttpSender {
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
     this.dialler =
-        new Dialler(this, vertx, eventLoop, new Names(vertx, eventLoop), egress, tls, route);
+        new Dialler(
+            this, vertx, eventLoop, new Names(vertx, eventLoop, Names.MOST), egress, tls, route);
   }
 
   /**

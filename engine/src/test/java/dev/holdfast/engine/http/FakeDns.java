@@ -12,6 +12,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A name server that knows a few IPv4 addresses, and answers nothing at all about some names. */
 final class FakeDns implements AutoCloseable {
@@ -19,11 +21,12 @@ final class FakeDns implements AutoCloseable {
 
   private final DatagramSocket socket;
   private final Map<String, List<String>> names;
-  private final List<String> ignored;
+  private final Set<String> ignored;
+  private final AtomicInteger queries = new AtomicInteger();
 
   FakeDns(Map<String, List<String>> names, List<String> ignored) {
     this.names = names;
-    this.ignored = ignored;
+    this.ignored = Set.copyOf(ignored);
     try {
       this.socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     } catch (IOException e) {
@@ -36,12 +39,18 @@ final class FakeDns implements AutoCloseable {
     return "127.0.0.1:" + socket.getLocalPort();
   }
 
+  /** How many have come. */
+  int queries() {
+    return queries.get();
+  }
+
   private void serve() {
     try {
       while (true) {
         DatagramPacket packet = new DatagramPacket(new byte[512], 512);
         socket.receive(packet);
         ByteBuffer query = ByteBuffer.wrap(packet.getData(), 0, packet.getLength());
+        queries.incrementAndGet();
         byte[] answer = answer(query);
         if (answer.length > 0) {
           socket.send(new DatagramPacket(answer, answer.length, packet.getSocketAddress()));

@@ -98,6 +98,14 @@ final class Settings {
           "32",
           "Attempts under way to one endpoint at once.");
 
+  static final Setting<Integer> DELIVERY_IN_FLIGHT_TOTAL =
+      declare(
+          "delivery.in-flight-total",
+          Kind.whole(2, 100_000),
+          "4096",
+          "Attempts under way at once, over all endpoints; half of them at most to endpoints whose"
+              + " last attempt did not succeed. Each needs a file descriptor.");
+
   static final Setting<Integer> CIRCUIT_MIN_ATTEMPTS =
       declare(
           "circuit.min-attempts",
@@ -399,6 +407,7 @@ final class Settings {
   private Limits limits(long heapBytes) {
     Limits limits =
         Limits.forHeap(heapBytes, get(DELIVERY_IN_FLIGHT))
+            .withInFlight(get(DELIVERY_IN_FLIGHT_TOTAL))
             .withBothVersions(get(WORKFRONT_BOTH_VERSIONS));
     long most = get(OVERLOAD_MAX_BYTES);
     return most == 0 ? limits : limits.withAcceptingBytes(most);

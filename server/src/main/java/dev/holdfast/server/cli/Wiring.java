@@ -4,6 +4,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.egress.EndpointUrl;
+import dev.holdfast.engine.http.Lookups;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
@@ -32,7 +33,11 @@ final class Wiring {
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
     Options options = settings.options(Runtime.getRuntime().maxMemory(), Version.NUMBER);
     Vertx vertx =
-        Vertx.vertx(new VertxOptions().setPreferNativeTransport(true).setEventLoopPoolSize(1));
+        Vertx.vertx(
+            new VertxOptions()
+                .setPreferNativeTransport(true)
+                .setEventLoopPoolSize(1)
+                .setAddressResolverOptions(Lookups.within(options.timeout())));
     Tracing tracing =
         settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
     Tracer tracer = tracing == null ? null : tracing.tracer();
