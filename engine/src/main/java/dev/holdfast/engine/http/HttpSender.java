@@ -50,6 +50,7 @@ public final class HttpSender {
 
   private final ContextInternal context;
   private final Dialler dialler;
+  private final Openings openings;
   private final EventLoop eventLoop;
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
@@ -100,6 +101,7 @@ public final class HttpSender {
     this.keeping = keeping;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
+    this.openings = new Openings(eventLoop, next -> begin(next, null, System.nanoTime()));
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
     this.dialler =
@@ -126,26 +128,38 @@ public final class HttpSender {
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.CONNECT), 0));
       return;
     }
-    Sending sending = new Sending(delivery, ended, target, span, now);
-    deadlines.add(sending);
+    Sending sending = new Sending(delivery, ended, target, span);
     inSend = true;
     try {
-      sending.letterhead = letterheads.of(delivery.subscription());
       Connection kept = connections.take(target.origin, now);
+      if (kept == null) {
+        openings.add(sending, now);
+      } else {
+        begin(sending, kept, now);
+      }
+    } finally {
+      inSend = false;
+    }
+  }
+
+  /** An attempt's time begins. */
+  private void begin(Sending sending, @Nullable Connection kept, long nowNanos) {
+    sending.startedNanos = nowNanos;
+    deadlines.add(sending);
+    try {
+      sending.letterhead = letterheads.of(sending.delivery.subscription());
       if (kept == null) {
         open(sending);
       } else {
         sending.carrier = kept;
-        kept.send(sending, now);
+        kept.send(sending, nowNanos);
       }
     } catch (RuntimeException | Error e) {
       log.error(
           "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
-          Id.text(Id.MESSAGE, delivery.message().id()),
+          Id.text(Id.MESSAGE, sending.delivery.message().id()),
           e);
       fail(sending, Kind.PROTOCOL);
-    } finally {
-      inSend = false;
     }
   }
 
@@ -187,6 +201,7 @@ public final class HttpSender {
     if (carrier != null) {
       carrier.leftBy(sending);
     }
+    sending.target.origin.proven = outcome instanceof Outcome.Success;
     long nanos = nowNanos - sending.startedNanos;
     trace(sending.span, sending.delivery, sending.target.origin, outcome, nanos);
     long millis = TimeUnit.NANOSECONDS.toMillis(nanos);

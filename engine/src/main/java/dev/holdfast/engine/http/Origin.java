@@ -33,6 +33,9 @@ final class Origin {
   /** Kept connections; the one used last is the last. */
   final ArrayDeque<Connection> idle = new ArrayDeque<>();
 
+  /** Whether it took the last message that it was sent. */
+  boolean proven;
+
   /** How many known targets are on this origin. With the last of them its connections go. */
   int targets;
 

@@ -103,7 +103,8 @@ class HostileAnswersTest {
         hostile("a header without end", endless(HEAD + "x: ", "y"), Kind.PROTOCOL),
         hostile("headers without end", endless(HEAD, "x: y\r\n"), Kind.PROTOCOL),
         hostile("empty headers without end", endless(HEAD, ":\r\n"), Kind.PROTOCOL),
-        hostile("a header that goes on and on", endless(HEAD + "x: y\r\n", " z\r\n"), Kind.PROTOCOL),
+        hostile(
+            "a header that goes on and on", endless(HEAD + "x: y\r\n", " z\r\n"), Kind.PROTOCOL),
         hostile(
             "a header that goes on and on after empty lines",
             endless("\r\n\r\n" + HEAD + "x: y\r\n", "\tz\r\n"),
@@ -128,11 +129,14 @@ class HostileAnswersTest {
             once("HTTP/1.1 103 Early Hints\r\nlink: " + megabyte + "\r\n\r\n"),
             Kind.PROTOCOL),
         hostile(
-            "dripping interim answers", dripping("", "HTTP/1.1 100 Continue\r\n\r\n"), Kind.PROTOCOL),
+            "dripping interim answers",
+            dripping("", "HTTP/1.1 100 Continue\r\n\r\n"),
+            Kind.PROTOCOL),
         hostile(
             "an interim answer with a body",
             once("HTTP/1.1 102 Processing\r\nContent-Length: 5\r\n\r\nhello"),
-            Kind.PROTOCOL, Kind.TIMEOUT),
+            Kind.PROTOCOL,
+            Kind.TIMEOUT),
         hostile(
             "a length beyond all numbers",
             once(HEAD + "Content-Length: 99999999999999999999\r\n\r\n"),
@@ -174,7 +178,9 @@ class HostileAnswersTest {
             Kind.RESET));
   }
 
-  /** The status and all headers have come in time, so they count; but the rest is not waited for. */
+  /**
+   * The status and all headers have come in time, so they count; but the rest is not waited for.
+   */
   private static Stream<Hostile> succeeding() {
     return Stream.of(
         hostile("a chunk of a size that is no number", once(CHUNKED + "zz\r\nabc\r\n")),
@@ -197,7 +203,8 @@ class HostileAnswersTest {
         hostile("dripping trailers", dripping(CHUNKED + "0\r\n", "x: y\r\n")),
         hostile("a body without end", endless(HEAD + "\r\n", "x")),
         hostile(
-            "a body that is never sent", once(HEAD + "Content-Length: 9223372036854775807\r\n\r\n")),
+            "a body that is never sent",
+            once(HEAD + "Content-Length: 9223372036854775807\r\n\r\n")),
         hostile("answers without end", endless("", HEAD + "Content-Length: 0\r\n\r\n")),
         hostile(
             "an answer before the request",

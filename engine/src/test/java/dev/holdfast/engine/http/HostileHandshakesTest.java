@@ -125,8 +125,7 @@ class HostileHandshakesTest {
       KeyStore all = keys();
       KeyStore one = KeyStore.getInstance("PKCS12");
       one.load(null, PASSWORD);
-      one.setKeyEntry(
-          alias, all.getKey(alias, PASSWORD), PASSWORD, all.getCertificateChain(alias));
+      one.setKeyEntry(alias, all.getKey(alias, PASSWORD), PASSWORD, all.getCertificateChain(alias));
       KeyManagerFactory managers =
           KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
       managers.init(one, PASSWORD);
@@ -292,8 +291,7 @@ class HostileHandshakesTest {
             "text without end",
             flooding(new byte[0], "text ".repeat(1_000).getBytes(ISO_8859_1)),
             Kind.TLS),
-        hostile(
-            "nothing read, nothing sent", peer -> Thread.sleep(60_000), Kind.TIMEOUT));
+        hostile("nothing read, nothing sent", peer -> Thread.sleep(60_000), Kind.TIMEOUT));
   }
 
   @ParameterizedTest
