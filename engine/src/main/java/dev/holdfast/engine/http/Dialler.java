@@ -30,6 +30,11 @@ final class Dialler {
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
 
+  /**
+   * What the system takes from a server before anybody has read it; by itself it takes megabytes.
+   */
+  private static final int UNREAD_BYTES = 32 * 1024;
+
   /** A server that sends without end is read a piece at a time, and others have turns between. */
   private static final int READS_AT_ONCE = 1;
 
@@ -69,6 +74,7 @@ final class Dialler {
                 ChannelOption.RECVBUF_ALLOCATOR,
                 new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ)
                     .maxMessagesPerRead(READS_AT_ONCE))
+            .option(ChannelOption.SO_RCVBUF, UNREAD_BYTES)
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }
@@ -153,7 +159,7 @@ final class Dialler {
   }
 
   private void prepare(Channel channel, Sending sending) {
-    Ration ration = new Ration();
+    Ration ration = new Ration(sender.deadlines);
     Opening opening = new Opening(sender, channel, ration, sending);
     sending.carrier = opening;
     channel.pipeline().addLast(ration);

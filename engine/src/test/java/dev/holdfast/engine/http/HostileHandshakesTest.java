@@ -53,7 +53,7 @@ class HostileHandshakesTest {
   /**
    * @param ended as what the attempts end; several where it depends on what is read first
    */
-  private record Hostile(String name, Script script, List<Kind> ended) {
+  record Hostile(String name, Script script, List<Kind> ended) {
     @Override
     public String toString() {
       return name;

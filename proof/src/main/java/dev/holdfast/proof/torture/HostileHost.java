@@ -42,6 +42,10 @@ final class HostileHost {
   private static final int BACKLOG = 4_096;
   private static final int DRIP_MILLIS = 250;
   private static final int PIECE_BYTES = 16 * 1024;
+
+  /** As good as without end: far more than anybody should read. */
+  private static final int ENDLESS_BYTES = 1 << 20;
+
   private static final String HEAD = "HTTP/1.1 200 OK\r\n";
   private static final String CHUNKED = HEAD + "Transfer-Encoding: chunked\r\n\r\n";
 
@@ -209,6 +213,7 @@ final class HostileHost {
     private final boolean overHttp2;
     private boolean begun;
     private boolean mute;
+    private int pumped;
     private @Nullable ScheduledFuture<?> drip;
 
     Player(Part part, boolean overHttp2) {
@@ -266,7 +271,10 @@ final class HostileHost {
         return;
       }
       ByteBuf piece = Unpooled.wrappedBuffer(part.piece());
-      while (context.channel().isActive() && context.channel().isWritable()) {
+      while (pumped < ENDLESS_BYTES
+          && context.channel().isActive()
+          && context.channel().isWritable()) {
+        pumped += part.piece().length;
         context.write(piece.retainedDuplicate());
       }
       piece.release();
