@@ -63,7 +63,7 @@ final class Siege implements AutoCloseable {
     assertThat(ended)
         .allMatch(ending -> ending.millis() <= TIMEOUT_MILLIS + SLACK_MILLIS)
         .allMatch(ending -> ending.outcome().response().length <= Sending.KEPT_BYTES);
-    long share = Ration.ATTEMPT_BYTES + data.length();
+    long share = (long) Ration.ATTEMPT_BYTES + data.length();
     assertThat(most - before).as("held by all").isLessThanOrEqualTo(ATTEMPTS * share);
     awaitNothing();
     assertThat(pinnedBytes()).as("held afterwards").isLessThanOrEqualTo(before);
