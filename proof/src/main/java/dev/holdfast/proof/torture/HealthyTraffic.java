@@ -167,6 +167,7 @@ final class HealthyTraffic implements AutoCloseable {
   @Override
   public void close() {
     sending = false;
+    pacer.interrupt();
     vertx.close().await();
   }
 }
