@@ -31,6 +31,15 @@ final class Dialler {
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
 
+  /**
+   * What the system takes from a server before anybody has read it; by itself it takes megabytes.
+   */
+  private static final int UNREAD_BYTES = 32 * 1024;
+
+  /** A server that sends without end is read a piece at a time, and others have turns between. */
+  private static final int READS_AT_ONCE = 1;
+
+  private final Deadlines deadlines;
   private final EventLoop eventLoop;
   private final EgressRules rules;
   private final @Nullable Tunnel tunnel;
@@ -44,12 +53,14 @@ final class Dialler {
    *     machine, that hears of each connection there would have been
    */
   Dialler(
+      Deadlines deadlines,
       VertxInternal vertx,
       EventLoop eventLoop,
       Names names,
       Egress egress,
       Tls tls,
       UnaryOperator<InetSocketAddress> route) {
+    this.deadlines = deadlines;
     this.eventLoop = eventLoop;
     this.rules = egress.rules();
     this.tunnel = egress.proxy() == null ? null : new Tunnel(egress.proxy(), names);
@@ -64,7 +75,9 @@ final class Dialler {
             .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
             .option(
                 ChannelOption.RECVBUF_ALLOCATOR,
-                new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ))
+                new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ)
+                    .maxMessagesPerRead(READS_AT_ONCE))
+            .option(ChannelOption.SO_RCVBUF, UNREAD_BYTES)
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }
@@ -175,7 +188,7 @@ final class Dialler {
   }
 
   private void prepare(Channel channel, Opening opening, @Nullable ChannelHandler proxy) {
-    Ration ration = new Ration();
+    Ration ration = new Ration(deadlines);
     channel.pipeline().addLast(ration);
     if (proxy != null) {
       channel.pipeline().addLast(proxy);

@@ -3,6 +3,7 @@ package dev.holdfast.engine.http;
 import dev.holdfast.core.model.Outcome.Failure.Kind;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.PrematureChannelClosureException;
 import io.netty.handler.codec.http.HttpContent;
@@ -78,8 +79,19 @@ final class Http1Connection extends Connection implements Carrier {
   public void leftBy(Sending ended) {
     if (sending == ended) {
       sending = null;
-      close();
+      abort();
     }
+  }
+
+  /**
+   * Closes it amid a request. What has not left of the request is not left to the system, which
+   * would try for minutes to be rid of it when the other side does not read.
+   */
+  private void abort() {
+    if (channel.isActive() && !isWritten()) {
+      channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    }
+    close();
   }
 
   @Override
@@ -268,7 +280,7 @@ final class Http1Connection extends Connection implements Carrier {
   private void fail(Kind kind) {
     Sending current = sending;
     sending = null;
-    close();
+    abort();
     if (current != null && current.isAnswered()) {
       sender.end(current, current.outcome(), System.nanoTime());
     } else if (current != null) {

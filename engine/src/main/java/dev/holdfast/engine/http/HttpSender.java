@@ -54,6 +54,7 @@ public final class HttpSender {
   private final Dialler dialler;
   private final HostChecks hostChecks;
   private final Tls tls;
+  private final Openings openings;
   private final EventLoop eventLoop;
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
@@ -105,10 +106,11 @@ public final class HttpSender {
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
+    this.openings = new Openings(eventLoop, next -> begin(next, null, System.nanoTime()));
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
-    Names names = new Names(vertx, eventLoop);
-    this.dialler = new Dialler(vertx, eventLoop, names, egress, tls, route);
+    Names names = new Names(vertx, eventLoop, Names.MOST);
+    this.dialler = new Dialler(deadlines, vertx, eventLoop, names, egress, tls, route);
     this.hostChecks = new HostChecks(names, egress.rules(), eventLoop);
   }
 
@@ -131,21 +133,33 @@ public final class HttpSender {
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
       return;
     }
-    Sending sending = new Sending(delivery, ended, target, span, now);
-    deadlines.add(sending);
+    Sending sending = new Sending(delivery, ended, target, span);
     inSend = true;
     try {
-      sending.letterhead = letterheads.of(delivery.subscription());
       Connection kept = connections.take(target.origin, now);
+      if (kept == null) {
+        openings.add(sending, now);
+      } else {
+        begin(sending, kept, now);
+      }
+    } finally {
+      inSend = false;
+    }
+  }
+
+  /** An attempt's time begins. */
+  private void begin(Sending sending, @Nullable Connection kept, long nowNanos) {
+    sending.startedNanos = nowNanos;
+    deadlines.add(sending);
+    try {
+      sending.letterhead = letterheads.of(sending.delivery.subscription());
       if (kept == null) {
         open(sending);
       } else {
-        kept.send(sending, now);
+        kept.send(sending, nowNanos);
       }
     } catch (RuntimeException | Error e) {
       fail(sending, e);
-    } finally {
-      inSend = false;
     }
   }
 
@@ -233,6 +247,7 @@ public final class HttpSender {
     if (carrier != null) {
       carrier.leftBy(sending);
     }
+    sending.target.origin.proven = outcome instanceof Outcome.Success;
     long nanos = nowNanos - sending.startedNanos;
     trace(sending.span, sending.delivery, sending.target.origin, sending.protocol, outcome, nanos);
     long millis = TimeUnit.NANOSECONDS.toMillis(nanos);

@@ -23,7 +23,12 @@ final class Ration extends ChannelInboundHandlerAdapter {
     EXCEEDED
   }
 
+  private final Deadlines deadlines;
   private int left = ATTEMPT_BYTES;
+
+  Ration(Deadlines deadlines) {
+    this.deadlines = deadlines;
+  }
 
   /** Another attempt begins, alone on its connection. */
   void renew() {
@@ -68,5 +73,12 @@ final class Ration extends ChannelInboundHandlerAdapter {
       left = -1;
       context.fireUserEventTriggered(Event.EXCEEDED);
     }
+  }
+
+  /** Thousands of servers may have sent something, and other attempts do not end later for it. */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    context.fireChannelReadComplete();
+    deadlines.look();
   }
 }

@@ -22,7 +22,9 @@ final class Sending {
   final Delivery delivery;
   final HttpSender.Ended ended;
   final Target target;
-  final long startedNanos;
+
+  /** When its time began. */
+  long startedNanos;
 
   /** What shows it to people, when there is tracing. */
   final @Nullable Span span;
@@ -52,17 +54,11 @@ final class Sending {
   private byte[] response = Outcome.NO_RESPONSE;
   private int received;
 
-  Sending(
-      Delivery delivery,
-      HttpSender.Ended ended,
-      Target target,
-      @Nullable Span span,
-      long startedNanos) {
+  Sending(Delivery delivery, HttpSender.Ended ended, Target target, @Nullable Span span) {
     this.delivery = delivery;
     this.ended = ended;
     this.target = target;
     this.span = span;
-    this.startedNanos = startedNanos;
   }
 
   /** The trace context that the receiver is to go on with: the attempt's own, or the event's. */

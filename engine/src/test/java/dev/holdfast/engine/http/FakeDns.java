@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A name server that knows a few addresses, and answers nothing at all about some names. */
@@ -44,8 +45,9 @@ final class FakeDns implements AutoCloseable {
 
   private final DatagramSocket socket;
   private final Known known;
-  private final List<String> ignored;
+  private final Set<String> ignored;
   private final int timeToLiveSeconds;
+  private final AtomicInteger queries = new AtomicInteger();
 
   FakeDns(Map<String, List<String>> names, List<String> ignored) {
     this((name, _) -> names.get(name), ignored, 60);
@@ -58,7 +60,7 @@ final class FakeDns implements AutoCloseable {
 
   private FakeDns(Known known, List<String> ignored, int timeToLiveSeconds) {
     this.known = known;
-    this.ignored = ignored;
+    this.ignored = Set.copyOf(ignored);
     this.timeToLiveSeconds = timeToLiveSeconds;
     try {
       this.socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -72,12 +74,18 @@ final class FakeDns implements AutoCloseable {
     return "127.0.0.1:" + socket.getLocalPort();
   }
 
+  /** How many have come. */
+  int queries() {
+    return queries.get();
+  }
+
   private void serve() {
     try {
       while (true) {
         DatagramPacket packet = new DatagramPacket(new byte[512], 512);
         socket.receive(packet);
         ByteBuffer query = ByteBuffer.wrap(packet.getData(), 0, packet.getLength());
+        queries.incrementAndGet();
         byte[] answer = answer(query);
         if (answer.length > 0) {
           socket.send(new DatagramPacket(answer, answer.length, packet.getSocketAddress()));

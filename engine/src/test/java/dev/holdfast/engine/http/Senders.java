@@ -20,6 +20,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
+import io.vertx.core.internal.ContextInternal;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
@@ -89,6 +90,7 @@ final class Senders implements AutoCloseable {
     private @Nullable Tracer tracer;
     private Keeping keeping = Keeping.USUAL;
     private @Nullable Tls tls;
+    private @Nullable String nameServer;
 
     Builder allowing(String... ranges) {
       return egress(Egress.direct(EgressRules.allowing(List.of(ranges))));
@@ -134,12 +136,16 @@ final class Senders implements AutoCloseable {
     }
 
     Builder dns(FakeDns dns) {
-      options.setAddressResolverOptions(
-          new AddressResolverOptions().addServer(dns.address()).setSearchDomains(List.of()));
+      nameServer = dns.address();
       return this;
     }
 
     Senders build() {
+      AddressResolverOptions lookups = Lookups.within(timeout);
+      if (nameServer != null) {
+        lookups.addServer(nameServer).setSearchDomains(List.of());
+      }
+      options.setAddressResolverOptions(lookups);
       Tls how = tls == null ? Tls.verifying(List.of()) : tls;
       return new Senders(options, egress, timeout, mostConnections, tracer, keeping, how, route);
     }
@@ -207,6 +213,12 @@ final class Senders implements AutoCloseable {
 
   static <T> T await(CompletableFuture<T> future) {
     return future.orTimeout(30, TimeUnit.SECONDS).join();
+  }
+
+  /** Looks names up as this sender does; to be used on its event loop. */
+  Names names(int most) {
+    ContextInternal internal = (ContextInternal) context;
+    return new Names(internal.owner(), internal.nettyEventLoop(), most);
   }
 
   <T> T onLoop(Callable<T> question) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The clock is set an hour forward and an hour back, while the server runs and while it does not.
@@ -33,7 +34,10 @@ final class ClockScenario implements Scenario {
     Server.Program program =
         new Server.Program(
             SteppedServer.class.getName(),
-            List.of("-D" + SteppedServer.FILE_PROPERTY + "=" + clock),
+            Stream.concat(
+                    Server.BRIEFLY.stream(),
+                    Stream.of("-D" + SteppedServer.FILE_PROPERTY + "=" + clock))
+                .toList(),
             // Late enough a deadline that an hour does not make it pass: nothing may be dropped.
             List.of("retry.unit=300ms", "retry.max=14", "delivery.timeout=30s"));
     // An even number, so that the last one is back: what waits has due times in the next hour then.

@@ -10,16 +10,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The server that is tortured: many processes, one after the other, on one directory and port. */
 final class Server implements AutoCloseable {
+  static final String MAIN = "dev.holdfast.server.cli.Main";
+
+  private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
   private static final Duration LONGEST_KILL = Duration.ofSeconds(30);
   private static final Duration ASK_EVERY = Duration.ofMillis(20);
 
   /** These processes live for seconds: what they do is not worth compiling twice. */
-  private static final List<String> FLAGS =
+  static final List<String> BRIEFLY =
       List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
   private final Options options;
@@ -40,7 +44,7 @@ final class Server implements AutoCloseable {
 
     /** The server as it is released. */
     static Program released(String... settings) {
-      return new Program("dev.holdfast.server.cli.Main", List.of(), List.of(settings));
+      return new Program(MAIN, BRIEFLY, List.of(settings));
     }
   }
 
@@ -61,9 +65,8 @@ final class Server implements AutoCloseable {
       arguments.addAll(List.of("--set", setting));
     }
     Path log = options.logs().resolve("server-" + ++starts + ".log");
-    List<String> flags = new ArrayList<>(FLAGS);
-    flags.addAll(options.program().flags());
-    return Child.start("server", flags, options.program().mainClass(), arguments, log, true);
+    Program program = options.program();
+    return Child.start("server", program.flags(), program.mainClass(), arguments, log, true);
   }
 
   /** Starts another process; the one before has ended. */
@@ -103,16 +106,30 @@ final class Server implements AutoCloseable {
   }
 
   void subscribe(String url, String type) {
-    String body = "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type);
+    call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
+  }
+
+  /** Sends an event with this much data, and says its id. */
+  String publish(String type, int bytes) {
+    String body = "{\"type\":\"%s\",\"data\":\"%s\"}".formatted(type, "x".repeat(bytes));
+    return JSON.readTree(call("POST", "/v1/events", body)).path("id").asString();
+  }
+
+  /** What it answers; anything but success ends the torture. */
+  String call(String method, String path, String body) {
     try {
-      HttpResponse<String> answer =
-          http.call("POST", options.port(), "/v1/subscriptions", options.key(), body);
-      if (answer.statusCode() != 201) {
-        throw new ProofException("subscribing answered " + answer.body());
+      HttpResponse<String> answer = http.call(method, options.port(), path, options.key(), body);
+      if (answer.statusCode() / 100 != 2) {
+        throw new ProofException("%s %s answered %s".formatted(method, path, answer.body()));
       }
+      return answer.body();
     } catch (IOException e) {
-      throw new ProofException("subscribing failed:\n" + child.tail(), e);
+      throw new ProofException("%s %s failed:\n%s".formatted(method, path, child.tail()), e);
     }
+  }
+
+  long pid() {
+    return child.pid();
   }
 
   /** {@code kill -9}, and waits until the process is gone. */

@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
     name = "torture",
     description = {
       "Mistreats servers of its own (kill -9, SIGSTOP, a full disk, damaged files, a clock that is"
-          + " set) while events are sent to them, and checks that no acknowledged event is lost and"
+          + " set, endpoints that mean harm) while events are sent to them, and checks that no acknowledged event is lost and"
           + " none is delivered again without a reason.",
       ""
     },
@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
       "  ./holdfast torture                        every scenario, a few minutes",
       "  ./holdfast torture --cycles 200           the same, longer",
       "  ./holdfast torture --only kill,clock      only these",
+      "  ./holdfast torture --only hostile --hostile 10000",
       "  ./holdfast torture --seed 4711            the same moments as a run before",
       "",
       "All traffic stays on 127.0.0.1. The seed is printed; with it, the same things are done at the",
@@ -52,7 +53,8 @@ public final class Torture implements Callable<Integer> {
           new StopScenario(),
           new DiskScenario(),
           new ClockScenario(),
-          new DamageScenario());
+          new DamageScenario(),
+          new HostileScenario());
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -62,6 +64,14 @@ public final class Torture implements Callable<Integer> {
       description = "how often each thing is done (default: ${DEFAULT-VALUE})",
       defaultValue = "20")
   private int cycles;
+
+  @Option(
+      names = "--hostile",
+      paramLabel = "N",
+      description =
+          "how many endpoints mean harm in the hostile scenario (default: ${DEFAULT-VALUE})",
+      defaultValue = "2000")
+  private int hostile;
 
   @Option(
       names = "--seed",
@@ -110,11 +120,13 @@ public final class Torture implements Callable<Integer> {
   /**
    * What the scenarios of one run have in common.
    *
+   * @param hostile how many endpoints mean harm
    * @param explicit whether the scenarios were asked for by name
    * @param toClose what is ended when the run is, however that happens
    */
   record Run(
       int cycles,
+      int hostile,
       long seed,
       boolean explicit,
       Path directory,
@@ -150,6 +162,9 @@ public final class Torture implements Callable<Integer> {
     if (cycles < 1) {
       throw usage("--cycles must be at least 1");
     }
+    if (hostile < 1) {
+      throw usage("--hostile must be at least 1");
+    }
     Progress progress = Progress.onStandardError();
     Path directory =
         dir == null
@@ -166,6 +181,7 @@ public final class Torture implements Callable<Integer> {
     Run run =
         new Run(
             cycles,
+            hostile,
             chosenSeed,
             !only.isEmpty(),
             directory,

@@ -56,9 +56,17 @@ class TortureTest {
   }
 
   @Test
+  void no_hostile_endpoint_takes_more_than_its_time() throws IOException {
+    assertThat(torture("hostile", 1)).isZero();
+    assertThat(figure("hostile", "hostile attempts")).isGreaterThan(50);
+    assertThat(figure("hostile", "acknowledged and not arrived")).isZero();
+  }
+
+  @Test
   void wrong_usage_is_refused() {
     assertThat(new CommandLine(new Torture()).execute("--only", "nonsense")).isEqualTo(2);
     assertThat(new CommandLine(new Torture()).execute("--cycles", "0")).isEqualTo(2);
+    assertThat(new CommandLine(new Torture()).execute("--hostile", "0")).isEqualTo(2);
   }
 
   private int torture(String scenario, int cycles) {
@@ -69,6 +77,8 @@ class TortureTest {
                 scenario,
                 "--cycles",
                 Integer.toString(cycles),
+                "--hostile",
+                "50",
                 "--dir",
                 directory.resolve("data").toString(),
                 "--json",

@@ -4,6 +4,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Lookups;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
@@ -32,7 +33,7 @@ final class Wiring {
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
-    return start(settings, clock, out, new AddressResolverOptions());
+    return start(settings, clock, out, Lookups.within(settings.get(Settings.DELIVERY_TIMEOUT)));
   }
 
   /**
