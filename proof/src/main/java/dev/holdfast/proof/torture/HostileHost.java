@@ -7,6 +7,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -236,25 +237,22 @@ final class HostileHost {
         return;
       }
       begun = true;
-      context.write(Unpooled.wrappedBuffer(part.beginning()));
+      var _ = context.write(Unpooled.wrappedBuffer(part.beginning()));
       if (part.piece().length > 0 && part.dripping()) {
         drip =
             context
                 .executor()
                 .scheduleAtFixedRate(
-                    () -> context.writeAndFlush(Unpooled.wrappedBuffer(part.piece())),
-                    DRIP_MILLIS,
-                    DRIP_MILLIS,
-                    TimeUnit.MILLISECONDS);
+                    () -> drip(context), DRIP_MILLIS, DRIP_MILLIS, TimeUnit.MILLISECONDS);
       }
       context.flush();
       switch (part.end()) {
         case NEVER -> pump(context);
         case CLOSED ->
-            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(_ -> context.close());
+            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         case RESET -> {
           context.channel().config().setOption(ChannelOption.SO_LINGER, 0);
-          context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(_ -> context.close());
+          context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         }
       }
     }
@@ -266,6 +264,10 @@ final class HostileHost {
       }
     }
 
+    private void drip(ChannelHandlerContext context) {
+      var _ = context.writeAndFlush(Unpooled.wrappedBuffer(part.piece()));
+    }
+
     private void pump(ChannelHandlerContext context) {
       if (part.piece().length == 0 || part.dripping()) {
         return;
@@ -275,7 +277,7 @@ final class HostileHost {
           && context.channel().isActive()
           && context.channel().isWritable()) {
         pumped += part.piece().length;
-        context.write(piece.retainedDuplicate());
+        var _ = context.write(piece.retainedDuplicate());
       }
       piece.release();
       context.flush();
@@ -290,7 +292,7 @@ final class HostileHost {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      context.close();
+      var _ = context.close();
     }
   }
 }

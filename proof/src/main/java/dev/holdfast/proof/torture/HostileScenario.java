@@ -291,18 +291,17 @@ final class HostileScenario implements Scenario {
           (title, millis) -> {
             report.count(name, title, millis.size());
             report.add(name, "  median", median(millis), "ms");
-            report.add(
-                name, "  slowest", millis.stream().mapToLong(each -> each).max().orElse(0), "ms");
+            report.add(name, "  slowest", slowest(millis), "ms");
           });
       List<Long> all = attempts.stream().map(Attempt::millis).toList();
       report.count(name, "hostile attempts", all.size());
       report.add(name, "hostile attempts, median", median(all), "ms");
-      long slowest = all.stream().mapToLong(each -> each).max().orElse(0);
+      double slowest = slowest(all);
       report.add(name, "hostile attempts, slowest", slowest, "ms");
       long late = all.stream().filter(each -> each > LONGEST_ATTEMPT_MILLIS).count();
       if (late > 0) {
         report.fail(
-            "%s: %,d attempts took longer than %,d ms, the slowest %,d ms"
+            "%s: %,d attempts took longer than %,d ms, the slowest %,.0f ms"
                 .formatted(name, late, LONGEST_ATTEMPT_MILLIS, slowest));
       }
       if (all.size() < endpoints + UNREAD) {
@@ -310,6 +309,10 @@ final class HostileScenario implements Scenario {
             "%s: of %,d hostile endpoints only %,d had an attempt"
                 .formatted(name, endpoints + UNREAD, all.size()));
       }
+    }
+
+    private static double slowest(List<Long> millis) {
+      return millis.stream().mapToDouble(Long::doubleValue).max().orElse(0);
     }
 
     private static double median(List<Long> millis) {
