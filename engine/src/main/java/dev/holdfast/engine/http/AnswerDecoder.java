@@ -13,8 +13,7 @@ import java.util.List;
  * Reads HTTP/1.1 answers, within limits.
  *
  * <p>Besides their size there is a limit on how many lines a header may be spread over: each is put
- * together with all before it, so that a header of thousands of short lines would keep the event
- * loop busy for as long as thousands of usual answers.
+ * together with all before it, so that thousands of short lines would keep the event loop busy.
  */
 final class AnswerDecoder extends HttpResponseDecoder {
   private static final HttpDecoderConfig LIMITS =

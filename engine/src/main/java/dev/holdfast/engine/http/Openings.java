@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Attempts that need a new connection, and when they get it.
  *
- * <p>To open a connection is dear, with TLS a hundred times as dear as to use one that is open, and
- * the event loop that does it serves everybody. So it opens connections for a while and then does
- * what else there is to do, which may be the handshakes of those just opened. Thousands of attempts
- * that come at once, such as to endpoints that never answer, start one after the other, and those
- * who have a connection do not wait for them. An attempt's time begins when its turn has come.
+ * <p>To open a connection is dear, with TLS much dearer than to use one that is open, and the event
+ * loop that does it serves everybody. So it opens connections for a while and then does what else
+ * there is to do, which may be the handshakes of those just opened. Thousands of attempts that come
+ * at once, such as to endpoints that never answer, start one after the other, and those who have a
+ * connection do not wait for them. An attempt's time begins when its turn has come.
  *
  * <p>Origins that took the last message they were sent go first, and others are not forgotten.
  */
