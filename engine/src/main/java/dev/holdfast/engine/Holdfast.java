@@ -9,7 +9,7 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
-import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * A running engine: accepts, delivers, retries, until it is stopped.
  *
  * <p>This is where the parts are put together. {@link LoopRunner} turns the loop, {@link Committer}
- * writes, {@link Readers} read, and {@link HttpSender} makes the attempts.
+ * writes, {@link Readers} read, and {@link Attempts} makes the attempts.
  */
 public final class Holdfast {
   private static final Logger log = LoggerFactory.getLogger(Holdfast.class);
@@ -48,7 +48,7 @@ public final class Holdfast {
   private final Context context;
   private final SqliteStore store;
   private final LoopRunner runner;
-  private final HttpSender sender;
+  private final Attempts attempts;
   private final Readers historyReaders;
   private final TestMessages tests;
   private final SpaceWatch space;
@@ -57,14 +57,14 @@ public final class Holdfast {
       Context context,
       SqliteStore store,
       LoopRunner runner,
-      HttpSender sender,
+      Attempts attempts,
       Readers historyReaders,
       TestMessages tests,
       SpaceWatch space) {
     this.context = context;
     this.store = store;
     this.runner = runner;
-    this.sender = sender;
+    this.attempts = attempts;
     this.historyReaders = historyReaders;
     this.tests = tests;
     this.space = space;
@@ -125,9 +125,11 @@ public final class Holdfast {
             0,
             snapshot);
     Context context = ((VertxInternal) vertx).createEventLoopContext();
-    HttpSender sender =
-        new HttpSender(
+    Context apart = ((VertxInternal) vertx).createEventLoopContext();
+    Attempts attempts =
+        new Attempts(
             context,
+            apart,
             options.egress(),
             options.timeout(),
             options.limits().inFlight(),
@@ -148,7 +150,7 @@ public final class Holdfast {
                 committer,
                 pathReaders,
                 historyReaders,
-                sender,
+                attempts,
                 whenBroken));
     SpaceWatch space =
         new SpaceWatch(options.data(), free -> runner.put(new Input.SpaceLeft(free)));
@@ -159,9 +161,9 @@ public final class Holdfast {
         context,
         store,
         runner,
-        sender,
+        attempts,
         historyReaders,
-        new TestMessages(sender::send, clock),
+        new TestMessages(attempts::send, clock),
         space);
   }
 
@@ -230,12 +232,7 @@ public final class Holdfast {
    */
   public Future<Set<String>> findForbidden(Set<String> hosts, Duration patience) {
     Promise<Set<String>> found = Promise.promise();
-    context.runOnContext(
-        _ ->
-            sender.findForbidden(
-                hosts,
-                patience,
-                forbidden -> context.runOnContext(_ -> found.complete(forbidden))));
+    attempts.findForbidden(hosts, patience, found::complete);
     return found.future();
   }
 

@@ -16,7 +16,7 @@ import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
-import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.SqliteStore;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
@@ -87,7 +87,7 @@ final class LoopRunner {
       Committer committer,
       Readers readers,
       Readers historyReaders,
-      HttpSender sender,
+      Attempts attempts,
       Consumer<Throwable> whenBroken) {}
 
   void start() {
@@ -155,7 +155,7 @@ final class LoopRunner {
         world.committer().dropped(),
         world.readers().waiting(),
         historyReadsWaiting,
-        world.sender().openConnections(),
+        world.attempts().openConnections(),
         store);
   }
 
@@ -174,7 +174,7 @@ final class LoopRunner {
             () -> {
               world.committer().close();
               world.readers().close();
-              world.sender().close();
+              world.attempts().close();
               return Future.succeededFuture();
             });
   }
@@ -265,7 +265,7 @@ final class LoopRunner {
   private void send(Delivery delivery) {
     recorder.starts(delivery);
     world
-        .sender()
+        .attempts()
         .send(
             delivery,
             (outcome, millis) -> {

@@ -17,7 +17,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.Delivery;
-import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Attempts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Instant;
@@ -75,7 +75,7 @@ final class TestMessages {
   /** Makes an attempt. */
   @FunctionalInterface
   interface Sending {
-    void send(Delivery delivery, HttpSender.Ended ended);
+    void send(Delivery delivery, Attempts.Ended ended);
   }
 
   /** An endpoint and the newest of its subscriptions. */

@@ -29,7 +29,7 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.egress.EgressRules;
-import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.Retention;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -211,7 +211,7 @@ class TestMessagesTest {
 
   @Test
   void with_too_many_tests_under_way_nothing_is_looked_at() {
-    List<HttpSender.Ended> underWay = new ArrayList<>();
+    List<Attempts.Ended> underWay = new ArrayList<>();
     ManySubscriptions view = new ManySubscriptions(0);
     TestMessages tests =
         new TestMessages((_, ended) -> underWay.add(ended), InstantSource.fixed(now));

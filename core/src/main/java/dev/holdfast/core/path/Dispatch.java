@@ -439,7 +439,13 @@ final class Dispatch {
     }
     now.effect(
         new Effect.Send(
-            new Delivery(held.message, event, subscription, lane.endpoint.url(), now.now())));
+            new Delivery(
+                held.message,
+                event,
+                subscription,
+                lane.endpoint.url(),
+                now.now(),
+                !held.unproven)));
   }
 
   /** The attempt has ended: its place is free. */

@@ -5,6 +5,22 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Subscription;
 import java.time.Instant;
 
-/** An attempt to be made: everything that the sender needs to know. */
+/**
+ * An attempt to be made: everything that the sender needs to know.
+ *
+ * @param proven whether the endpoint took the last message that it was sent
+ */
 public record Delivery(
-    Message message, Event event, Subscription subscription, String url, Instant startedAt) {}
+    Message message,
+    Event event,
+    Subscription subscription,
+    String url,
+    Instant startedAt,
+    boolean proven) {
+
+  /** An attempt to an endpoint of which nothing is known. */
+  public Delivery(
+      Message message, Event event, Subscription subscription, String url, Instant startedAt) {
+    this(message, event, subscription, url, startedAt, false);
+  }
+}

@@ -2,6 +2,7 @@ package dev.holdfast.engine.http;
 
 import io.netty.channel.EventLoop;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,10 @@ final class Connections {
 
   private final EventLoop eventLoop;
   private final int most;
-  private int open;
+
+  /** Counted on the event loop, and read by whoever measures. */
+  private final AtomicInteger open = new AtomicInteger();
+
   private boolean timerSet;
   private boolean closed;
 
@@ -34,7 +38,7 @@ final class Connections {
   }
 
   int open() {
-    return open;
+    return open.get();
   }
 
   /** A connection in use that has room, or the kept one that was used last, if there is one. */
@@ -57,14 +61,13 @@ final class Connections {
   }
 
   void opened() {
-    open++;
-    if (open > most && longestKept != null) {
+    if (open.incrementAndGet() > most && longestKept != null) {
       longestKept.close();
     }
   }
 
   void closed() {
-    open--;
+    open.decrementAndGet();
   }
 
   /** Keeps a connection, unless nobody is going to want it. */

@@ -29,13 +29,7 @@ import org.slf4j.LoggerFactory;
  * costs a good deal less for each request, and lets it decide itself when a connection is opened,
  * used again and closed, which the rules about time limits and answers need.
  */
-public final class HttpSender {
-
-  /** Hears how an attempt ended. */
-  @FunctionalInterface
-  public interface Ended {
-    void ended(Outcome outcome, long durationMillis);
-  }
+final class HttpSender {
 
   private static final Logger log = LoggerFactory.getLogger(HttpSender.class);
 
@@ -69,26 +63,9 @@ public final class HttpSender {
    * @param mostConnections how many connections may be open while some of them are idle
    * @param userAgent what receivers see as {@code User-Agent}
    * @param tracer makes a span of each attempt; absent when nobody wants to see them
+   * @param tls closed with the sender
+   * @param route see {@link Dialler}
    */
-  public HttpSender(
-      Context context,
-      Egress egress,
-      Duration timeout,
-      int mostConnections,
-      String userAgent,
-      @Nullable Tracer tracer) {
-    this(
-        context,
-        egress,
-        timeout,
-        mostConnections,
-        userAgent,
-        tracer,
-        Keeping.USUAL,
-        Tls.verifying(egress.trusted()),
-        UnaryOperator.identity());
-  }
-
   HttpSender(
       Context context,
       Egress egress,
@@ -118,7 +95,7 @@ public final class HttpSender {
    * Makes an attempt. {@code ended} is called exactly once, on the event loop and never before this
    * method has returned.
    */
-  public void send(Delivery delivery, Ended ended) {
+  void send(Delivery delivery, Attempts.Ended ended) {
     if (!eventLoop.inEventLoop()) {
       throw new IllegalStateException("the sender is called on its own event loop only");
     }
@@ -186,23 +163,18 @@ public final class HttpSender {
    *
    * @param told gets them, on the event loop
    */
-  public void findForbidden(Set<String> hosts, Duration patience, Consumer<Set<String>> told) {
+  void findForbidden(Set<String> hosts, Duration patience, Consumer<Set<String>> told) {
     hostChecks.findForbidden(hosts, patience, told);
   }
 
   /** Closes the connections that are not in use; the others follow when their attempts end. */
-  public void close() {
+  void close() {
     connections.close();
     tls.close();
   }
 
-  /** What encrypts connections: {@code boringssl} or {@code java}. */
-  public static String encryption() {
-    return Tls.engine();
-  }
-
   /** How many connections are open, in use or kept. */
-  public int openConnections() {
+  int openConnections() {
     return connections.open();
   }
 
@@ -247,7 +219,6 @@ public final class HttpSender {
     if (carrier != null) {
       carrier.leftBy(sending);
     }
-    sending.target.origin.proven = outcome instanceof Outcome.Success;
     long nanos = nowNanos - sending.startedNanos;
     trace(sending.span, sending.delivery, sending.target.origin, sending.protocol, outcome, nanos);
     long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
@@ -270,7 +241,7 @@ public final class HttpSender {
     }
   }
 
-  private void tell(Ended ended, Outcome outcome, long millis) {
+  private void tell(Attempts.Ended ended, Outcome outcome, long millis) {
     ContextInternal previous = context.beginDispatch();
     try {
       ended.ended(outcome, millis);

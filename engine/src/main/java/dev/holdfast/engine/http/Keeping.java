@@ -13,4 +13,8 @@ import java.time.Duration;
 record Keeping(Duration unused, Duration oldest, Duration stale) {
   static final Keeping USUAL =
       new Keeping(Duration.ofSeconds(30), Duration.ofMinutes(5), Duration.ofSeconds(1));
+
+  /** For connections that are not likely to be wanted again. */
+  static final Keeping SHORT =
+      new Keeping(Duration.ofSeconds(2), Duration.ofMinutes(5), Duration.ofSeconds(1));
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * at once, such as to endpoints that never answer, start one after the other, and those who have a
  * connection do not wait for them. An attempt's time begins when its turn has come.
  *
- * <p>Origins that took the last message they were sent go first, and others are not forgotten.
+ * <p>Endpoints that took the last message they were sent go first, and others are not forgotten.
  */
 final class Openings {
 
@@ -59,7 +59,7 @@ final class Openings {
       }
       setTimer();
     }
-    (sending.target.origin.proven ? proven : others).add(sending);
+    (sending.delivery.proven() ? proven : others).add(sending);
   }
 
   int waiting() {

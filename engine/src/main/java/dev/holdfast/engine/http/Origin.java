@@ -46,9 +46,6 @@ final class Origin {
   /** A connection that is being opened and that more than one attempt can wait for. */
   @Nullable Opening opening;
 
-  /** Whether it took the last message that it was sent. */
-  boolean proven;
-
   /** How many known targets are on this origin. With the last of them its connections go. */
   int targets;
 

@@ -20,7 +20,7 @@ final class Sending {
   private static final int MOST_RETRY_AFTER_CHARACTERS = 128;
 
   final Delivery delivery;
-  final HttpSender.Ended ended;
+  final Attempts.Ended ended;
   final Target target;
 
   /** When its time began. */
@@ -54,7 +54,7 @@ final class Sending {
   private byte[] response = Outcome.NO_RESPONSE;
   private int received;
 
-  Sending(Delivery delivery, HttpSender.Ended ended, Target target, @Nullable Span span) {
+  Sending(Delivery delivery, Attempts.Ended ended, Target target, @Nullable Span span) {
     this.delivery = delivery;
     this.ended = ended;
     this.target = target;

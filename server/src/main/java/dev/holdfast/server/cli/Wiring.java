@@ -3,7 +3,7 @@ package dev.holdfast.server.cli;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
-import dev.holdfast.engine.http.HttpSender;
+import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.http.Lookups;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 /** Puts the parts of a server together. */
 final class Wiring {
 
+  /** The engine's own, with everything on the path; and one apart, see {@link Attempts}. */
+  private static final int EVENT_LOOPS = 2;
+
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
@@ -48,7 +51,7 @@ final class Wiring {
         Vertx.vertx(
             new VertxOptions()
                 .setPreferNativeTransport(true)
-                .setEventLoopPoolSize(1)
+                .setEventLoopPoolSize(EVENT_LOOPS)
                 .setAddressResolverOptions(names));
     Tracing tracing =
         settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
@@ -114,7 +117,7 @@ final class Wiring {
                             "java",
                             Runtime.version().toString(),
                             "tls",
-                            HttpSender.encryption()))
+                            Attempts.encryption()))
                     .build())
             .build();
     registry.getPrometheusRegistry().register(() -> build);
