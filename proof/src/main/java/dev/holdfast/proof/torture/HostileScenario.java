@@ -32,9 +32,6 @@ final class HostileScenario implements Scenario {
   private static final String KEY = "hf_torture_on_this_machine_only";
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /** The time limit of an attempt, as it is by default, and what may be on top of it. */
-  private static final int LONGEST_ATTEMPT_MILLIS = 5_100;
-
   private static final int MOST_HEAP_MEGABYTES = 512;
 
   /** Files besides the connections to those who mean harm. */
@@ -82,6 +79,10 @@ final class HostileScenario implements Scenario {
     private final Duration warmUp;
     private final Duration calm;
     private final Map<Hostility, Integer> ports = new EnumMap<>(Hostility.class);
+
+    /** How many of them do nothing at all, before or amid the handshake. */
+    private final AtomicInteger hanging = new AtomicInteger();
+
     private final ConcurrentLinkedQueue<Attempt> attempts = new ConcurrentLinkedQueue<>();
 
     Play(HostileScenario scenario, Torture.Run run) {
@@ -162,6 +163,14 @@ final class HostileScenario implements Scenario {
         HealthyTraffic.Figures during = healthy.figures();
         Scene.pause(calm);
         HealthyTraffic.Figures after = healthy.figures();
+        int rounds = (endpoints + hanging.get() - 1) / hanging.get();
+        run.progress().step("%,d attempts that hang".formatted(rounds * hanging.get()));
+        Footprint whileHanging = new Footprint(server.pid());
+        for (int i = 0; i < rounds; i++) {
+          events.add(server.publish("hostile.hanging", SMALL_BYTES));
+        }
+        awaitAttempts(server, whileHanging);
+        HealthyTraffic.Figures besideHanging = healthy.figures();
         healthy.stop();
         awaitArrivals(server, healthy);
         for (String event : events) {
@@ -171,6 +180,8 @@ final class HostileScenario implements Scenario {
         reportHealthy("before", before);
         reportHealthy("during", during);
         reportHealthy("after", after);
+        reportHealthy("while they hang", besideHanging);
+        report.count(name, "most open files while they hang", whileHanging.mostOpen());
         reportServer(server, process);
         reportLosses(healthy);
       }
@@ -200,7 +211,13 @@ final class HostileScenario implements Scenario {
           i -> {
             Hostility hostility = all[i % all.length];
             boolean read = hostility != Hostility.UNREAD;
-            server.subscribe(url(read ? hostility : Hostility.SILENT, i), "hostile");
+            String url = url(read ? hostility : Hostility.SILENT, i);
+            if (hostility == Hostility.SILENT || hostility == Hostility.TLS_SILENT) {
+              hanging.incrementAndGet();
+              server.subscribe(url, "hostile", "hostile.hanging");
+            } else {
+              server.subscribe(url, "hostile");
+            }
           });
       each(all.length, i -> server.subscribe(url(all[i], endpoints + UNREAD + i), "hostile.first"));
       each(UNREAD, i -> server.subscribe(url(Hostility.UNREAD, i), "hostile.unread"));
@@ -298,11 +315,11 @@ final class HostileScenario implements Scenario {
       report.add(name, "hostile attempts, median", median(all), "ms");
       double slowest = slowest(all);
       report.add(name, "hostile attempts, slowest", slowest, "ms");
-      long late = all.stream().filter(each -> each > LONGEST_ATTEMPT_MILLIS).count();
+      long late = all.stream().filter(each -> each > run.longestAttempt()).count();
       if (late > 0) {
         report.fail(
             "%s: %,d attempts took longer than %,d ms, the slowest %,.0f ms"
-                .formatted(name, late, LONGEST_ATTEMPT_MILLIS, slowest));
+                .formatted(name, late, run.longestAttempt(), slowest));
       }
       if (all.size() < endpoints + UNREAD) {
         report.fail(

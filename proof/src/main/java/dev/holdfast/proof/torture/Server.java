@@ -105,8 +105,11 @@ final class Server implements AutoCloseable {
     return child.isAlive();
   }
 
-  void subscribe(String url, String type) {
-    call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
+  void subscribe(String url, String... types) {
+    call(
+        "POST",
+        "/v1/subscriptions",
+        "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, String.join("\",\"", types)));
   }
 
   /** Sends an event with this much data, and says its id. */

@@ -74,6 +74,15 @@ public final class Torture implements Callable<Integer> {
   private int hostile;
 
   @Option(
+      names = "--longest-attempt",
+      paramLabel = "MILLIS",
+      description =
+          "how long an attempt may take in the hostile scenario, whose limit is 5 s (default:"
+              + " ${DEFAULT-VALUE}); more on a machine that has other things to do",
+      defaultValue = "5100")
+  private int longestAttempt;
+
+  @Option(
       names = "--seed",
       paramLabel = "N",
       description = "what chance depends on (default: another one each time, printed)")
@@ -121,12 +130,14 @@ public final class Torture implements Callable<Integer> {
    * What the scenarios of one run have in common.
    *
    * @param hostile how many endpoints mean harm
+   * @param longestAttempt how long an attempt to one of these may take, in milliseconds
    * @param explicit whether the scenarios were asked for by name
    * @param toClose what is ended when the run is, however that happens
    */
   record Run(
       int cycles,
       int hostile,
+      int longestAttempt,
       long seed,
       boolean explicit,
       Path directory,
@@ -165,6 +176,9 @@ public final class Torture implements Callable<Integer> {
     if (hostile < 1) {
       throw usage("--hostile must be at least 1");
     }
+    if (longestAttempt < 5_000) {
+      throw usage("--longest-attempt must be at least 5000, the time limit of an attempt");
+    }
     Progress progress = Progress.onStandardError();
     Path directory =
         dir == null
@@ -182,6 +196,7 @@ public final class Torture implements Callable<Integer> {
         new Run(
             cycles,
             hostile,
+            longestAttempt,
             chosenSeed,
             !only.isEmpty(),
             directory,
