@@ -84,6 +84,10 @@ public final class Cidr {
     }
   }
 
+  int prefix() {
+    return prefix;
+  }
+
   boolean contains(byte[] address) {
     if (address.length != network.length) {
       return false;

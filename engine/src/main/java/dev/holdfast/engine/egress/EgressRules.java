@@ -24,6 +24,10 @@ public final class EgressRules {
   private static final String OWN = "an address of this machine";
   private static final String INSIDE = "an IPv6 address that stands for ";
 
+  /** Which of its bytes are the IPv4 address depends on the prefix that the translator has. */
+  private static final String UNNAMED_TRANSLATOR =
+      "an IPv6 address of a translator whose prefix egress.allow does not name";
+
   private final List<Cidr> allow;
   private final List<Cidr> deny;
   private final Ports ports;
@@ -97,10 +101,14 @@ public final class EgressRules {
     if (Cidr.isIn(deny, bytes)) {
       return DENIED;
     }
+    if (Embedded.isBehindLocalNat64(bytes)) {
+      byte[] inside = Embedded.behindLocalNat64(bytes, longestAllowed(bytes));
+      return inside == null ? UNNAMED_TRANSLATOR : objectionInside(inside);
+    }
     for (byte[] inside : Embedded.in(bytes)) {
-      String objection = objection(Cidr.address(inside), inside);
+      String objection = objectionInside(inside);
       if (objection != null) {
-        return objection.equals(DENIED) ? DENIED : INSIDE + objection;
+        return objection;
       }
     }
     if (Cidr.isIn(allow, bytes)) {
@@ -111,6 +119,22 @@ public final class EgressRules {
       return special;
     }
     return own.contains(address) ? OWN : null;
+  }
+
+  private @Nullable String objectionInside(byte[] inside) {
+    String objection = objection(Cidr.address(inside), inside);
+    return objection == null || objection.equals(DENIED) ? objection : INSIDE + objection;
+  }
+
+  /** The length of the longest allowed prefix that an address has; 0 when it has none. */
+  private int longestAllowed(byte[] address) {
+    int longest = 0;
+    for (Cidr range : allow) {
+      if (range.contains(address)) {
+        longest = Math.max(longest, range.prefix());
+      }
+    }
+    return longest;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.holdfast.engine.egress;
 
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * IPv4 addresses inside IPv6 ones. What is sent to such an address ends, by a tunnel or a
@@ -20,7 +21,10 @@ final class Embedded {
 
   private Embedded() {}
 
-  /** The addresses inside of one; none when it is of no such form. */
+  /**
+   * The addresses inside of one; none when it is of no such form, or when its form alone does not
+   * tell (see {@link #behindLocalNat64}).
+   */
   static List<byte[]> in(byte[] address) {
     // most addresses are told from all of the forms by their first bytes
     if (address.length != 16 || (address[0] != 0 && address[0] != 0x20)) {
@@ -33,9 +37,6 @@ final class Embedded {
     }
     if (isMapped(address) || TRANSLATED.contains(address) || NAT64.contains(address)) {
       return List.of(bytes(address, 12));
-    }
-    if (LOCAL_NAT64.contains(address)) {
-      return List.of(ofLocalNat64(address));
     }
     if (SIX_TO_FOUR.contains(address)) {
       return List.of(bytes(address, 2));
@@ -64,21 +65,21 @@ final class Embedded {
     return Arrays.copyOfRange(address, from, from + 4);
   }
 
+  static boolean isBehindLocalNat64(byte[] address) {
+    return address.length == 16 && LOCAL_NAT64.contains(address);
+  }
+
   /**
-   * Where the IPv4 address stands depends on the length of the translator's prefix, which is not
-   * known here (RFC 6052, section 2.2). After it there are only zeros, except with a length of 96,
-   * where it is the end; and byte 8 is not used.
+   * The address that a translator with a prefix of this length makes of one (RFC 6052, section 2.2;
+   * byte 8 is not used). Nothing when no translator has such a prefix.
    */
-  private static byte[] ofLocalNat64(byte[] a) {
-    if (a[13] != 0 || a[14] != 0 || a[15] != 0) {
-      return bytes(a, 12);
-    }
-    if (a[12] != 0) {
-      return new byte[] {a[9], a[10], a[11], a[12]};
-    }
-    if (a[11] != 0) {
-      return new byte[] {a[7], a[9], a[10], a[11]};
-    }
-    return new byte[] {a[6], a[7], a[9], a[10]};
+  static byte @Nullable [] behindLocalNat64(byte[] a, int prefix) {
+    return switch (prefix) {
+      case 48 -> new byte[] {a[6], a[7], a[9], a[10]};
+      case 56 -> new byte[] {a[7], a[9], a[10], a[11]};
+      case 64 -> new byte[] {a[9], a[10], a[11], a[12]};
+      case 96 -> bytes(a, 12);
+      default -> null;
+    };
   }
 }

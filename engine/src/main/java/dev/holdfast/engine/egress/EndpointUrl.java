@@ -255,7 +255,10 @@ public record EndpointUrl(boolean https, String host, int port, String uri) {
         .limit(80)
         .forEach(
             c -> {
-              if (c < ' ' || c == 0x7f || Character.isISOControl(c)) {
+              if (c < ' '
+                  || c == 0x7f
+                  || Character.isISOControl(c)
+                  || Character.getType(c) == Character.FORMAT) {
                 shown.append(String.format("\\u%04x", c));
               } else {
                 shown.appendCodePoint(c);

@@ -16,10 +16,16 @@ public final class IpLiteral {
   private static final Pattern V6 =
       Pattern.compile("([0-9a-fA-F]{0,4}:)+([0-9a-fA-F]{0,4}|" + V4 + ")");
 
+  /** As long as {@code 0000:0000:0000:0000:0000:ffff:255.255.255.255}. */
+  private static final int MOST_CHARACTERS = 45;
+
   private IpLiteral() {}
 
   /** The address, or nothing when the text is not one. Nothing is looked up. */
   public static @Nullable InetAddress parse(String text) {
+    if (text.length() > MOST_CHARACTERS) {
+      return null;
+    }
     Pattern shape = text.indexOf(':') >= 0 ? V6 : V4;
     if (!shape.matcher(text).matches()) {
       return null;

@@ -68,10 +68,18 @@ final class AnswerDecoder extends HttpResponseDecoder {
       } else if (latest instanceof HttpResponse || inHeaders) {
         inHeaders = false;
       }
-    } else if (!inHeaders && in.readerIndex() > from && in.getByte(from) == '0') {
-      // The last chunk. If it was the beginning of another, then its content ends this.
+    } else if (!inHeaders && isLastChunk(in, from)) {
       headers(true);
     }
+  }
+
+  /** Whether what was read from here on is the size of the last chunk, which is none. */
+  private static boolean isLastChunk(ByteBuf in, int from) {
+    int at = from;
+    while (at < in.readerIndex() && in.getByte(at) == '0') {
+      at++;
+    }
+    return at > from && at < in.readerIndex() && "; \t\r\n".indexOf(in.getByte(at)) >= 0;
   }
 
   private void headers(boolean trailing) {

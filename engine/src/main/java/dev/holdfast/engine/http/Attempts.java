@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes attempts, on two event loops.
@@ -26,6 +28,8 @@ public final class Attempts {
   public interface Ended {
     void ended(Outcome outcome, long durationMillis);
   }
+
+  private static final Logger log = LoggerFactory.getLogger(Attempts.class);
 
   private final Context context;
   private final Context apart;
@@ -53,20 +57,20 @@ public final class Attempts {
     this.context = context;
     this.apart = apart;
     Tls tls = Tls.verifying(egress.trusted());
-    // an endpoint that has proven itself is not sent to from here again: little is worth keeping
-    int mostApart = Math.max(1, mostConnections / 4);
     this.proven =
+        sender(context, egress, timeout, mostConnections, userAgent, tracer, Keeping.USUAL, tls);
+    // an endpoint that has proven itself is not sent to from there again: little is worth keeping
+    this.unproven =
         sender(
-            context,
+            apart,
             egress,
             timeout,
-            mostConnections - mostApart,
+            mostConnections,
             userAgent,
             tracer,
-            Keeping.USUAL,
-            tls);
-    this.unproven =
-        sender(apart, egress, timeout, mostApart, userAgent, tracer, Keeping.SHORT, tls.another());
+            Keeping.SHORT,
+            tls.another());
+    proven.connections.sharesWith(unproven.connections);
   }
 
   private static HttpSender sender(
@@ -102,7 +106,16 @@ public final class Attempts {
           _ ->
               unproven.send(
                   delivery,
-                  (outcome, millis) -> context.runOnContext(_ -> ended.ended(outcome, millis))));
+                  (outcome, millis) -> context.runOnContext(_ -> tell(ended, outcome, millis))));
+    }
+  }
+
+  private static void tell(Ended ended, Outcome outcome, long millis) {
+    try {
+      ended.ended(outcome, millis);
+    } catch (RuntimeException | Error e) {
+      log.error(
+          "attempt.unheard next=\"its outcome is lost; it is made again after a restart\"", e);
     }
   }
 

@@ -29,12 +29,21 @@ final class Connections {
 
   private @Nullable Connection lastKept;
 
+  /** Those on another event loop that count too. */
+  private @Nullable Connections other;
+
   /**
    * @param most how many may be open while some of them are only kept
    */
   Connections(EventLoop eventLoop, int most) {
     this.eventLoop = eventLoop;
     this.most = most;
+  }
+
+  /** Lets two share the most that there may be. Before either is used. */
+  void sharesWith(Connections others) {
+    other = others;
+    others.other = this;
   }
 
   int open() {
@@ -50,7 +59,7 @@ final class Connections {
       }
     }
     Connection connection = origin.idle.peekLast();
-    while (connection != null && connection.keptUntilNanos - nowNanos <= 0) {
+    while (connection != null && !isUsable(connection, nowNanos)) {
       connection.close();
       connection = origin.idle.peekLast();
     }
@@ -60,8 +69,32 @@ final class Connections {
     return connection;
   }
 
+  private static boolean isUsable(Connection kept, long nowNanos) {
+    return kept.keptUntilNanos - nowNanos > 0
+        && (!(kept instanceof Http2Connection streams) || streams.hasRoom(nowNanos));
+  }
+
   void opened() {
-    if (open.incrementAndGet() > most && longestKept != null) {
+    open.incrementAndGet();
+    if (isTooMany()) {
+      makeRoom();
+    }
+  }
+
+  private boolean isTooMany() {
+    return open() + (other == null ? 0 : other.open()) > most;
+  }
+
+  private void makeRoom() {
+    if (longestKept != null) {
+      longestKept.close();
+    } else if (other != null) {
+      other.eventLoop.execute(other::closeLongestKept);
+    }
+  }
+
+  private void closeLongestKept() {
+    if (longestKept != null) {
       longestKept.close();
     }
   }
@@ -72,7 +105,7 @@ final class Connections {
 
   /** Keeps a connection, unless nobody is going to want it. */
   boolean keep(Connection connection) {
-    if (closed || connection.origin.targets == 0) {
+    if (closed || connection.origin.targets == 0 || isTooMany()) {
       return false;
     }
     connection.origin.idle.addLast(connection);

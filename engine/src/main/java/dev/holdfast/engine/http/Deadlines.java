@@ -39,6 +39,7 @@ final class Deadlines {
   }
 
   void add(Sending sending) {
+    sending.timed = true;
     sending.older = newest;
     if (newest == null) {
       oldest = sending;
@@ -52,6 +53,10 @@ final class Deadlines {
   }
 
   void remove(Sending sending) {
+    if (!sending.timed) {
+      return;
+    }
+    sending.timed = false;
     if (sending.older == null) {
       oldest = sending.newer;
     } else {

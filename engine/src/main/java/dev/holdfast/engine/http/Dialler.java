@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * gains nothing.
  */
 final class Dialler {
+  /** Of a name with many addresses so many are tried: each is another connection. */
+  private static final int MOST_ADDRESSES = 8;
+
   private static final int SMALLEST_READ = 64;
   private static final int FIRST_READ = 2 * 1024;
   private static final int LARGEST_READ = 16 * 1024;
@@ -63,7 +66,10 @@ final class Dialler {
     this.deadlines = deadlines;
     this.eventLoop = eventLoop;
     this.rules = egress.rules();
-    this.tunnel = egress.proxy() == null ? null : new Tunnel(egress.proxy(), names);
+    this.tunnel =
+        egress.proxy() == null
+            ? null
+            : new Tunnel(egress.proxy(), new Names(vertx, eventLoop, Names.MOST));
     this.names = names;
     this.tls = tls;
     this.route = route;
@@ -110,7 +116,7 @@ final class Dialler {
   private void connectToPermitted(Opening opening, List<InetAddress> addresses) {
     List<InetAddress> permitted = new ArrayList<>(addresses.size());
     for (InetAddress address : addresses) {
-      if (rules.permits(address)) {
+      if (permitted.size() < MOST_ADDRESSES && rules.permits(address)) {
         permitted.add(address);
       }
     }
@@ -193,6 +199,8 @@ final class Dialler {
     if (proxy != null) {
       channel.pipeline().addLast(proxy);
     }
-    channel.pipeline().addLast(opening.on(channel, ration, tls, tunnel));
+    channel
+        .pipeline()
+        .addLast(opening.on(channel, ration, tls, tunnel, cause -> refused(opening, cause)));
   }
 }

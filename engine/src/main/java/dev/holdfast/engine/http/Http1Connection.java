@@ -71,7 +71,9 @@ final class Http1Connection extends Connection implements Carrier {
     sending = next;
     next.carrier = this;
     next.protocol = "1.1";
-    ration.renew();
+    if (used) {
+      ration.renew();
+    }
     write(next);
   }
 

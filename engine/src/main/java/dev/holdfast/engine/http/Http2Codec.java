@@ -3,6 +3,8 @@ package dev.holdfast.engine.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
@@ -183,6 +185,11 @@ final class Http2Codec extends Http2ConnectionHandler {
       int last = connection().remote().lastStreamCreated();
       var _ = goAway(to, last, why.code(), Unpooled.EMPTY_BUFFER, to.newPromise());
       to.flush();
+      ChannelOutboundBuffer unsent = to.channel().unsafe().outboundBuffer();
+      if (unsent != null && !unsent.isEmpty()) {
+        // the other side does not read, and the system would try for minutes
+        to.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+      }
     }
     var _ = to.close();
   }

@@ -101,16 +101,25 @@ final class Http2Connection extends Connection {
 
   @Override
   void send(Sending next, long nowNanos) {
-    Body body = Body.of(next.delivery);
-    Http2Headers headers =
-        sender.writer.http2Headers(
-            next.target, next.letterhead, next.delivery, next.traceparent(), body);
     if (exchanges.isEmpty()) {
       unusedNanos = used ? nowNanos - keptSinceNanos : 0;
       heard = false;
       state = State.IN_USE;
       origin.shared.add(this);
     }
+    try {
+      write(next);
+    } catch (RuntimeException | Error e) {
+      settle();
+      throw e;
+    }
+  }
+
+  private void write(Sending next) {
+    Body body = Body.of(next.delivery);
+    Http2Headers headers =
+        sender.writer.http2Headers(
+            next.target, next.letterhead, next.delivery, next.traceparent(), body);
     Exchange exchange = new Exchange(codec.nextStream(), next);
     next.carrier = exchange;
     next.protocol = "2";

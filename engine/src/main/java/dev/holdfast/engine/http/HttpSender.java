@@ -83,7 +83,7 @@ final class HttpSender {
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
-    this.openings = new Openings(eventLoop, next -> begin(next, null, System.nanoTime()));
+    this.openings = new Openings(eventLoop, next -> begin(next, true));
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
     Names names = new Names(vertx, eventLoop, Names.MOST);
@@ -99,7 +99,54 @@ final class HttpSender {
     if (!eventLoop.inEventLoop()) {
       throw new IllegalStateException("the sender is called on its own event loop only");
     }
+    Sending sending;
+    try {
+      sending = sending(delivery, ended);
+    } catch (RuntimeException | Error e) {
+      broken(delivery, e);
+      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.PROTOCOL), 0));
+      return;
+    }
+    if (sending == null) {
+      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
+      return;
+    }
+    inSend = true;
+    try {
+      begin(sending, false);
+    } finally {
+      inSend = false;
+    }
+  }
+
+  /**
+   * Begins an attempt, on a connection that is there, or when its turn to open one has come. Those
+   * to one origin begin in the order in which they were asked for.
+   */
+  private void begin(Sending sending, boolean turnHasCome) {
     long now = System.nanoTime();
+    try {
+      Origin origin = sending.target.origin;
+      Connection kept = turnHasCome || origin.waiting == 0 ? connections.take(origin, now) : null;
+      if (kept == null && !turnHasCome) {
+        openings.add(sending, now);
+        return;
+      }
+      sending.startedNanos = now;
+      deadlines.add(sending);
+      sending.letterhead = letterheads.of(sending.delivery.subscription());
+      if (kept == null) {
+        open(sending);
+      } else {
+        kept.send(sending, now);
+      }
+    } catch (RuntimeException | Error e) {
+      fail(sending, e);
+    }
+  }
+
+  /** An attempt that can be made; nothing when its URL is not one that can be sent to. */
+  private @Nullable Sending sending(Delivery delivery, Attempts.Ended ended) {
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
@@ -107,37 +154,9 @@ final class HttpSender {
       log.error(
           "attempt.impossible endpoint={} next=\"the attempt fails: its URL cannot be sent to\"",
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
-      eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
-      return;
+      return null;
     }
-    Sending sending = new Sending(delivery, ended, target, span);
-    inSend = true;
-    try {
-      Connection kept = connections.take(target.origin, now);
-      if (kept == null) {
-        openings.add(sending, now);
-      } else {
-        begin(sending, kept, now);
-      }
-    } finally {
-      inSend = false;
-    }
-  }
-
-  /** An attempt's time begins. */
-  private void begin(Sending sending, @Nullable Connection kept, long nowNanos) {
-    sending.startedNanos = nowNanos;
-    deadlines.add(sending);
-    try {
-      sending.letterhead = letterheads.of(sending.delivery.subscription());
-      if (kept == null) {
-        open(sending);
-      } else {
-        kept.send(sending, nowNanos);
-      }
-    } catch (RuntimeException | Error e) {
-      fail(sending, e);
-    }
+    return new Sending(delivery, ended, target, span);
   }
 
   /** Sends an attempt's request on a connection that has been opened for it. */
@@ -150,11 +169,15 @@ final class HttpSender {
   }
 
   private void fail(Sending sending, Throwable cause) {
+    broken(sending.delivery, cause);
+    fail(sending, Kind.PROTOCOL);
+  }
+
+  private static void broken(Delivery delivery, Throwable cause) {
     log.error(
         "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
-        Id.text(Id.MESSAGE, sending.delivery.message().id()),
+        Id.text(Id.MESSAGE, delivery.message().id()),
         cause);
-    fail(sending, Kind.PROTOCOL);
   }
 
   /**

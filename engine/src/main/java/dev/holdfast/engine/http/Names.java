@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks names up. Lives on the sender's event loop.
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * whose name servers hang leaves room for all others.
  */
 final class Names {
+  private static final Logger log = LoggerFactory.getLogger(Names.class);
 
   /** Names being looked up at once, usually. Each takes two numbers of queries, of 65,536. */
   static final int MOST = 4_096;
@@ -75,8 +78,20 @@ final class Names {
           waiting.remove(host);
           zones.computeIfPresent(zone, (_, count) -> count == 1 ? null : count - 1);
           List<InetAddress> addresses = addresses(result);
-          these.forEach(one -> one.accept(addresses));
+          for (Consumer<@Nullable List<InetAddress>> one : these) {
+            tell(one, addresses);
+          }
         });
+  }
+
+  /** What goes wrong for one who waits does not keep it from the others. */
+  private static void tell(
+      Consumer<@Nullable List<InetAddress>> one, @Nullable List<InetAddress> addresses) {
+    try {
+      one.accept(addresses);
+    } catch (RuntimeException e) {
+      log.error("attempt.broken where=\"after a lookup\" next=\"the attempt times out\"", e);
+    }
   }
 
   /** The end of a name, as far as one owner usually has all of it: its last two labels. */

@@ -14,6 +14,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,14 @@ final class Opening implements Carrier {
 
   @Override
   public void leftBy(Sending ended) {
-    if (waiting.remove(ended) && waiting.isEmpty()) {
+    if (!waiting.remove(ended)) {
+      return;
+    }
+    if (origin.opening == this) {
+      // it takes too long: those who come from now on do not wait for it
+      origin.opening = null;
+    }
+    if (waiting.isEmpty()) {
       close();
       if (channel != null) {
         var _ = channel.close();
@@ -117,10 +125,12 @@ final class Opening implements Carrier {
    * What watches over a connection until HTTP can be spoken on it.
    *
    * @param tunnel what it goes through, if it does not go directly
+   * @param refused told when that does not take it to the address
    */
-  ChannelHandler on(Channel tried, Ration ration, Tls tls, @Nullable Tunnel tunnel) {
+  ChannelHandler on(
+      Channel tried, Ration ration, Tls tls, @Nullable Tunnel tunnel, Consumer<Throwable> refused) {
     channel = tried;
-    return new Handshake(tried, ration, tls, tunnel);
+    return new Handshake(tried, ration, tls, tunnel, refused);
   }
 
   private final class Handshake extends ChannelInboundHandlerAdapter {
@@ -128,15 +138,25 @@ final class Opening implements Carrier {
     private final Ration ration;
     private final Tls tls;
     private final @Nullable Tunnel tunnel;
+    private final Consumer<Throwable> refused;
+
+    /** Whether the next address is being tried, or none is left. */
+    private boolean isOver;
 
     /** Absent when there is none, or when it has not begun. */
     private @Nullable SslHandler encryption;
 
-    private Handshake(Channel tried, Ration ration, Tls tls, @Nullable Tunnel tunnel) {
+    private Handshake(
+        Channel tried,
+        Ration ration,
+        Tls tls,
+        @Nullable Tunnel tunnel,
+        Consumer<Throwable> refused) {
       this.tried = tried;
       this.ration = ration;
       this.tls = tls;
       this.tunnel = tunnel;
+      this.refused = refused;
     }
 
     @Override
@@ -192,9 +212,10 @@ final class Opening implements Carrier {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      if (tunnel != null && cause instanceof ProxyConnectException) {
-        tunnel.failed(cause);
-        fail(Kind.CONNECT);
+      if (cause instanceof ProxyConnectException) {
+        isOver = true;
+        var _ = tried.close();
+        refused.accept(cause);
       } else {
         fail(Failures.inHandshake(cause));
       }
@@ -202,6 +223,9 @@ final class Opening implements Carrier {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+      if (isOver) {
+        return;
+      }
       fail(encryption == null ? Kind.RESET : Kind.TLS);
     }
   }

@@ -4,18 +4,15 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Attempts that need a new connection, and when they get it.
  *
- * <p>To open a connection is dear, with TLS much dearer than to use one that is open, and the event
- * loop that does it serves everybody. So it opens connections for a while and then does what else
- * there is to do, which may be the handshakes of those just opened. Thousands of attempts that come
- * at once, such as to endpoints that never answer, start one after the other, and those who have a
- * connection do not wait for them. An attempt's time begins when its turn has come.
- *
- * <p>Endpoints that took the last message they were sent go first, and others are not forgotten.
+ * <p>To open a connection is dear, with TLS a hundred times as dear as to use one that is open. So
+ * the event loop opens connections for a while and then does what else there is to do, which may be
+ * the handshakes of those just opened. Thousands of attempts that come at once, such as to
+ * endpoints that never answer, begin one after the other, and those who have a connection do not
+ * wait for them. An attempt's time begins when its turn has come.
  */
 final class Openings {
 
@@ -25,20 +22,15 @@ final class Openings {
   /** How long it is left to others then. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** The others have every so manieth turn. */
-  private static final int OTHERS_TURN = 4;
-
   private final EventLoop eventLoop;
   private final Consumer<Sending> begin;
-  private final ArrayDeque<Sending> proven = new ArrayDeque<>();
-  private final ArrayDeque<Sending> others = new ArrayDeque<>();
+  private final ArrayDeque<Sending> waiting = new ArrayDeque<>();
   private long stretchBegan;
   private long spentNanos;
-  private int turn;
   private boolean timerSet;
 
   /**
-   * @param begin begins an attempt for which there is no connection
+   * @param begin begins an attempt whose turn has come
    */
   Openings(EventLoop eventLoop, Consumer<Sending> begin) {
     this.eventLoop = eventLoop;
@@ -59,11 +51,8 @@ final class Openings {
       }
       setTimer();
     }
-    (sending.delivery.proven() ? proven : others).add(sending);
-  }
-
-  int waiting() {
-    return proven.size() + others.size();
+    waiting.add(sending);
+    sending.target.origin.waiting++;
   }
 
   private void setTimer() {
@@ -74,7 +63,8 @@ final class Openings {
   private void open() {
     stretchBegan = System.nanoTime();
     spentNanos = 0;
-    for (Sending next = next(); next != null; next = next()) {
+    for (Sending next = waiting.poll(); next != null; next = waiting.poll()) {
+      next.target.origin.waiting--;
       begin.accept(next);
       spentNanos = System.nanoTime() - stretchBegan;
       if (spentNanos >= STRETCH_NANOS) {
@@ -82,14 +72,8 @@ final class Openings {
       }
     }
     timerSet = false;
-    if (waiting() > 0) {
+    if (!waiting.isEmpty()) {
       setTimer();
     }
-  }
-
-  private @Nullable Sending next() {
-    boolean othersTurn = ++turn % OTHERS_TURN == 0;
-    Sending next = (othersTurn ? others : proven).poll();
-    return next != null ? next : (othersTurn ? proven : others).poll();
   }
 }

@@ -46,6 +46,9 @@ final class Origin {
   /** A connection that is being opened and that more than one attempt can wait for. */
   @Nullable Opening opening;
 
+  /** Attempts that wait for their turn to open a connection. */
+  int waiting;
+
   /** How many known targets are on this origin. With the last of them its connections go. */
   int targets;
 

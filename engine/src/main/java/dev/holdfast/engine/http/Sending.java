@@ -26,6 +26,9 @@ final class Sending {
   /** When its time began. */
   long startedNanos;
 
+  /** Whether {@link Deadlines} knows it. */
+  boolean timed;
+
   /** What shows it to people, when there is tracing. */
   final @Nullable Span span;
 

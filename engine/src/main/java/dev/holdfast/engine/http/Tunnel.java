@@ -21,6 +21,11 @@ import org.slf4j.LoggerFactory;
  */
 final class Tunnel {
   private static final Logger log = LoggerFactory.getLogger(Tunnel.class);
+
+  /** How an exception says what the proxy has answered. */
+  private static final String STATUS = "status: ";
+
+  private static final int UNAUTHORIZED = 407;
   private static final long TOLD_EVERY_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Proxy proxy;
@@ -89,8 +94,15 @@ final class Tunnel {
     }
   }
 
-  /** Tells the log, seldom: with the proxy everything fails, and each endpoint alike. */
+  /**
+   * Tells the log, seldom, when it is the proxy that fails: then everything does, and each endpoint
+   * alike. That one address cannot be reached through it concerns that endpoint alone.
+   */
   void failed(Throwable cause) {
+    String why = String.valueOf(cause.getMessage());
+    if (why.contains(STATUS) && !why.contains(STATUS + UNAUTHORIZED)) {
+      return;
+    }
     untold++;
     long now = System.nanoTime();
     if (now - toldNanos >= TOLD_EVERY_NANOS) {
@@ -100,7 +112,7 @@ final class Tunnel {
           proxy.host(),
           proxy.port(),
           untold,
-          cause.getMessage());
+          why);
       toldNanos = now;
       untold = 0;
     }

@@ -125,10 +125,10 @@ class EgressRulesTest {
     "::/96, ::8.8.8.8, ::10.1.2.3, ::10.2.0.1",
     "::ffff:0:0:0/96, ::ffff:0:8.8.8.8, ::ffff:0:10.1.2.3, ::ffff:0:10.2.0.1",
     "64:ff9b::/96, 64:ff9b::8.8.8.8, 64:ff9b::10.1.2.3, 64:ff9b::10.2.0.1",
-    "64:ff9b:1::/48, 64:ff9b:1::8.8.8.8, 64:ff9b:1:7::10.1.2.3, 64:ff9b:1:7::10.2.0.1",
+    "64:ff9b:1:7::/96, 64:ff9b:1:7::8.8.8.8, 64:ff9b:1:7::10.1.2.3, 64:ff9b:1:7::10.2.0.1",
     "64:ff9b:1::/48, 64:ff9b:1:808:8:800::, 64:ff9b:1:a01:2:300::, 64:ff9b:1:a02:0:100::",
-    "64:ff9b:1::/48, 64:ff9b:1:8:8:808::, 64:ff9b:1:a:1:203::, 64:ff9b:1:a:2:1::",
-    "64:ff9b:1::/48, 64:ff9b:1:7:8:808:800:0, 64:ff9b:1:7:a:102:300:0, 64:ff9b:1:7:a:200:100:0",
+    "64:ff9b:1::/56, 64:ff9b:1:8:8:808::, 64:ff9b:1:a:1:203::, 64:ff9b:1:a:2:1::",
+    "64:ff9b:1:7::/64, 64:ff9b:1:7:8:808:800:0, 64:ff9b:1:7:a:102:300:0, 64:ff9b:1:7:a:200:100:0",
     "2002::/16, 2002:808:808::1, 2002:a01:203::1, 2002:a02:1::1",
     "2001::/32, 2001:0:808:808:0:0:f7f7:f7f7, 2001:0:808:808:0:0:f5fe:fdfc, 2001:0:808:808:0:0:f5fd:fffe",
     "2001::/32, 2001:0:808:808:0:0:f7f7:f7f7, 2001:0:a01:203:0:0:f7f7:f7f7, 2001:0:a02:1:0:0:f7f7:f7f7"
@@ -148,6 +148,17 @@ class EgressRulesTest {
         EgressRules.of(List.of(range, "10.1.0.0/16"), List.of("10.1.2.3", "8.8.8.8"), Ports.ALL);
     assertThat(denying.permits(parse(publicInside))).isFalse();
     assertThat(denying.permits(parse(allowedInside))).isFalse();
+  }
+
+  @Test
+  void behind_a_local_translator_only_its_own_prefix_tells_which_address_is_meant() {
+    InetAddress deceiving = parse("64:ff9b:1:a00:0:100:808:808");
+    InetAddress ambiguous = parse("64:ff9b:1:8:a:1:0:0");
+    for (String range : List.of("::/0", "64:ff9b:1::/49", "64:ff9b:1::/48", "64:ff9b:1:8::/64")) {
+      EgressRules rules = EgressRules.allowing(List.of(range));
+      assertThat(rules.permits(deceiving)).as(range).isFalse();
+      assertThat(rules.permits(ambiguous)).as(range).isFalse();
+    }
   }
 
   @Test

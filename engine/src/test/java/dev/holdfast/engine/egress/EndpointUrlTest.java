@@ -295,6 +295,13 @@ class EndpointUrlTest {
     assertThat(refused("http://" + "a".repeat(64) + ".com/")).contains("is not a host name");
   }
 
+  @Test
+  void very_many_colons_are_just_no_address() {
+    String start = "http://[";
+    assertThat(refused(start + ":".repeat(EndpointUrl.MOST_CHARACTERS - start.length() - 2) + "]/"))
+        .contains("is not an IPv6 address");
+  }
+
   private static EndpointUrl accepted(String text) {
     return switch (EndpointUrl.check(text)) {
       case EndpointUrl.Checked.Accepted(EndpointUrl url) -> url;

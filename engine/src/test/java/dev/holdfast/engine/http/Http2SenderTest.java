@@ -350,6 +350,34 @@ class Http2SenderTest {
   }
 
   @Test
+  void who_comes_after_somebody_has_waited_too_long_does_not_wait_for_the_same() throws Exception {
+    AtomicInteger connections = new AtomicInteger();
+    CountDownLatch never = new CountDownLatch(1);
+    try (Receiver receiver =
+            certificate.receiver(
+                peer -> {
+                  if (connections.incrementAndGet() == 2) {
+                    never.await();
+                  }
+                  Http2Peer http2 = Http2Peer.greeting(peer);
+                  http2.answer(http2.request());
+                },
+                "h2");
+        Senders senders = with().timeoutMillis(1_500).keeping(ALWAYS_STALE).build()) {
+      String url = HookCertificate.url(receiver);
+      senders.send(url);
+      awaitConnections(senders, 0);
+      CompletableFuture<Ending> first = senders.start(url);
+      Thread.sleep(1_000);
+      CompletableFuture<Ending> second = senders.start(url);
+      assertThat(Senders.await(first).kind()).isEqualTo(Kind.TIMEOUT);
+      assertThat(senders.send(url).outcome()).isInstanceOf(Outcome.Success.class);
+      assertThat(Senders.await(second).kind()).isEqualTo(Kind.TIMEOUT);
+      never.countDown();
+    }
+  }
+
+  @Test
   void when_the_server_has_changed_to_http_1_each_gets_its_own_connection() throws Exception {
     AtomicInteger connections = new AtomicInteger();
     try (Senders senders = with().keeping(ALWAYS_STALE).build()) {

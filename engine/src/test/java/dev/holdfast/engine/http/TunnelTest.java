@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TunnelTest {
   private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
   private static final String OPEN = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+  @TempDir Path directory;
 
   /** What the proxy was asked, the line and the headers. */
   private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
@@ -282,6 +286,88 @@ class TunnelTest {
         Senders senders = Senders.with().egress(through(proxy, false)).build()) {
       assertThat(senders.send("https://9.9.9.9:" + receiver.port() + "/").outcome())
           .isEqualTo(Outcome.Failure.of(Kind.TLS));
+    }
+  }
+
+  @Test
+  void tls_is_agreed_on_with_the_server_behind_the_proxy_by_its_name() throws Exception {
+    HookCertificate certificate = new HookCertificate(directory);
+    try (FakeDns dns = new FakeDns(Map.of("hook.test", List.of("9.9.9.9")), List.of());
+        Receiver receiver =
+            certificate.receiver(
+                peer -> {
+                  peer.request();
+                  peer.write(OK);
+                },
+                "http/1.1");
+        Receiver proxy = proxy();
+        Senders senders =
+            Senders.with()
+                .dns(dns)
+                .tls(certificate.trusting)
+                .egress(through(proxy, false))
+                .build()) {
+      assertThat(senders.send("https://hook.test:" + receiver.port() + "/").outcome())
+          .isInstanceOf(Outcome.Success.class);
+      assertThat(senders.send("https://9.9.9.9:" + receiver.port() + "/").outcome())
+          .as("the certificate is not for that")
+          .isEqualTo(Outcome.Failure.of(Kind.TLS));
+    }
+  }
+
+  @Test
+  void an_address_of_ipv6_is_asked_for_in_brackets() throws Exception {
+    try (Receiver receiver = Receiver.answering(OK);
+        Receiver proxy = proxy();
+        Senders senders = Senders.with().egress(through(proxy, false)).build()) {
+      String host = "[2606:4700::1111]:" + receiver.port();
+      assertThat(senders.send("http://" + host + "/").outcome())
+          .isInstanceOf(Outcome.Success.class);
+      assertThat(asked()).startsWith("CONNECT " + host + " HTTP/1.1\r\n");
+    }
+  }
+
+  @Test
+  void an_address_that_the_proxy_cannot_reach_leaves_it_to_the_next() throws Exception {
+    try (FakeDns dns = new FakeDns(Map.of("hook.test", List.of("9.9.9.9", "8.8.8.8")), List.of());
+        Receiver proxy =
+            Receiver.start(
+                peer -> {
+                  String head = head(peer.in());
+                  asked.add(head);
+                  if (head.startsWith("CONNECT 9.9.9.9")) {
+                    peer.write("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+                    peer.awaitClose();
+                  } else {
+                    peer.write(OPEN);
+                    peer.request();
+                    peer.write(OK);
+                  }
+                });
+        Senders senders = Senders.with().dns(dns).egress(through(proxy, false)).build()) {
+      assertThat(senders.send("http://hook.test/").outcome()).isInstanceOf(Outcome.Success.class);
+      assertThat(List.of(asked(), asked()))
+          .anyMatch(head -> head.startsWith("CONNECT 8.8.8.8:80 "));
+    }
+  }
+
+  @Test
+  void what_is_denied_and_other_ports_the_proxy_is_not_asked_for() {
+    try (Receiver proxy = proxy();
+        Senders senders =
+            Senders.with()
+                .egress(
+                    new Egress(
+                        EgressRules.of(List.of(), List.of("9.9.9.9"), Ports.parse("80")),
+                        new Proxy("127.0.0.1", proxy.port(), null, true),
+                        List.of()))
+                .build()) {
+      for (String url : List.of("http://9.9.9.9/", "http://hook.test:81/")) {
+        assertThat(senders.send(url).outcome())
+            .as(url)
+            .isEqualTo(Outcome.Failure.of(Kind.FORBIDDEN));
+      }
+      assertThat(proxy.connections()).isZero();
     }
   }
 }

@@ -51,7 +51,7 @@ final class PermittedUrls implements EndpointUrls {
           .ifPresent(
               why -> {
                 throw new IllegalArgumentException(
-                    "The URL's host %s is %s, and nothing may be sent there. Use a public one, or ask the operator to allow it with egress.allow."
+                    "The URL's host %s is %s, and nothing may be sent there. Use another one, or ask the operator whether the egress rules can allow it."
                         .formatted(url.host(), why));
               });
     }
