@@ -58,7 +58,16 @@ public final class Attempts {
     this.apart = apart;
     Tls tls = Tls.verifying(egress.trusted());
     this.proven =
-        sender(context, egress, timeout, mostConnections, userAgent, tracer, Keeping.USUAL, tls);
+        sender(
+            context,
+            egress,
+            timeout,
+            mostConnections,
+            userAgent,
+            tracer,
+            Keeping.USUAL,
+            tls,
+            false);
     // an endpoint that has proven itself is not sent to from there again: little is worth keeping
     this.unproven =
         sender(
@@ -69,7 +78,8 @@ public final class Attempts {
             userAgent,
             tracer,
             Keeping.SHORT,
-            tls.another());
+            tls.another(),
+            true);
     proven.connections.sharesWith(unproven.connections);
   }
 
@@ -81,7 +91,8 @@ public final class Attempts {
       String userAgent,
       @Nullable Tracer tracer,
       Keeping keeping,
-      Tls tls) {
+      Tls tls,
+      boolean paced) {
     return new HttpSender(
         context,
         egress,
@@ -91,7 +102,8 @@ public final class Attempts {
         tracer,
         keeping,
         tls,
-        UnaryOperator.identity());
+        UnaryOperator.identity(),
+        paced);
   }
 
   /**

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
 import io.vertx.core.internal.VertxInternal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -38,6 +39,10 @@ final class Dialler {
    * What the system takes from a server before anybody has read it; by itself it takes megabytes.
    */
   private static final int UNREAD_BYTES = 32 * 1024;
+
+  /** From how many bytes on no more is written for now, and up to how many it goes on. */
+  private static final WriteBufferWaterMark UNSENT =
+      new WriteBufferWaterMark(Pieces.BYTES, 2 * Pieces.BYTES);
 
   /** A server that sends without end is read a piece at a time, and others have turns between. */
   private static final int READS_AT_ONCE = 1;
@@ -84,6 +89,7 @@ final class Dialler {
                 new AdaptiveRecvByteBufAllocator(SMALLEST_READ, FIRST_READ, LARGEST_READ)
                     .maxMessagesPerRead(READS_AT_ONCE))
             .option(ChannelOption.SO_RCVBUF, UNREAD_BYTES)
+            .option(ChannelOption.WRITE_BUFFER_WATER_MARK, UNSENT)
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0);
   }

@@ -49,6 +49,11 @@ final class Http1Connection extends Connection implements Carrier {
   private long unusedNanos;
   private long keptSinceNanos;
   private boolean used;
+
+  /** What is left of a large request. */
+  private @Nullable Pieces unsent;
+
+  private boolean writing;
   private boolean reusable;
   private boolean interim;
   private int interimAnswers;
@@ -102,6 +107,7 @@ final class Http1Connection extends Connection implements Carrier {
       sender.connections.remove(this);
     }
     state = State.CLOSED;
+    unsent = null;
     var _ = channel.close();
   }
 
@@ -121,8 +127,33 @@ final class Http1Connection extends Connection implements Carrier {
     reusable = false;
     interim = false;
     interimAnswers = 0;
-    sender.writer.write(
-        to, request.target, request.letterhead, request.delivery, request.traceparent());
+    unsent =
+        sender.writer.write(
+            to, request.target, request.letterhead, request.delivery, request.traceparent());
+    if (unsent != null) {
+      writeOn(to);
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    if (unsent != null && !writing) {
+      writeOn(ctx);
+    }
+  }
+
+  /** Writes as much of what is left as is wanted now. */
+  private void writeOn(ChannelHandlerContext to) {
+    writing = true;
+    Pieces rest = unsent;
+    while (rest != null && !rest.isEmpty() && channel.isWritable()) {
+      var _ = to.writeAndFlush(rest.next(to.alloc()), to.voidPromise());
+      rest = unsent;
+    }
+    writing = false;
+    if (rest != null && rest.isEmpty()) {
+      unsent = null;
+    }
   }
 
   @Override
@@ -214,7 +245,7 @@ final class Http1Connection extends Connection implements Carrier {
   /** Whether the whole request has left: an answer may come before that. */
   private boolean isWritten() {
     ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
-    return pending != null && pending.isEmpty();
+    return unsent == null && pending != null && pending.isEmpty();
   }
 
   private void finish(boolean keep) {

@@ -48,7 +48,7 @@ final class HttpSender {
   private final Dialler dialler;
   private final HostChecks hostChecks;
   private final Tls tls;
-  private final Openings openings;
+  private final @Nullable Openings openings;
   private final EventLoop eventLoop;
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
@@ -65,6 +65,8 @@ final class HttpSender {
    * @param tracer makes a span of each attempt; absent when nobody wants to see them
    * @param tls closed with the sender
    * @param route see {@link Dialler}
+   * @param paced whether attempts that need a new connection begin one after the other, see {@link
+   *     Openings}
    */
   HttpSender(
       Context context,
@@ -75,7 +77,8 @@ final class HttpSender {
       @Nullable Tracer tracer,
       Keeping keeping,
       Tls tls,
-      UnaryOperator<InetSocketAddress> route) {
+      UnaryOperator<InetSocketAddress> route,
+      boolean paced) {
     this.context = (ContextInternal) context;
     this.eventLoop = this.context.nettyEventLoop();
     this.spans = tracer == null ? null : new AttemptSpans(tracer);
@@ -83,7 +86,7 @@ final class HttpSender {
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
-    this.openings = new Openings(eventLoop, next -> begin(next, true));
+    this.openings = paced ? new Openings(eventLoop, next -> begin(next, true)) : null;
     this.targets = new Targets(userAgent, MOST_TARGETS, connections::closeKept);
     VertxInternal vertx = this.context.owner();
     Names names = new Names(vertx, eventLoop, Names.MOST);
@@ -128,7 +131,7 @@ final class HttpSender {
     try {
       Origin origin = sending.target.origin;
       Connection kept = turnHasCome || origin.waiting == 0 ? connections.take(origin, now) : null;
-      if (kept == null && !turnHasCome) {
+      if (kept == null && !turnHasCome && openings != null) {
         openings.add(sending, now);
         return;
       }

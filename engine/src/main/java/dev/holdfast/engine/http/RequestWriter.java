@@ -7,7 +7,6 @@ import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.format.Body;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -51,7 +50,11 @@ final class RequestWriter {
   private byte[] head = new byte[1024];
   private int length;
 
-  void write(
+  /**
+   * Writes a request, and says what is left of a large one: that is to be written as fast as the
+   * other side reads, so that one that does not read holds only little of it.
+   */
+  @Nullable Pieces write(
       ChannelHandlerContext to,
       Target target,
       Letterhead letterhead,
@@ -60,16 +63,15 @@ final class RequestWriter {
     Body body = Body.of(delivery);
     head(target, letterhead, delivery, traceparent, body);
     ByteBufAllocator allocator = to.alloc();
-    if (body.parts().length == 1) {
+    if (body.parts().length == 1 && body.parts()[0].length <= Pieces.BYTES) {
       byte[] whole = body.parts()[0];
       ByteBuf request = allocator.directBuffer(length + whole.length);
       request.writeBytes(head, 0, length).writeBytes(whole);
       var _ = to.writeAndFlush(request, to.voidPromise());
-    } else {
-      var _ =
-          to.write(allocator.directBuffer(length).writeBytes(head, 0, length), to.voidPromise());
-      var _ = to.writeAndFlush(Unpooled.wrappedBuffer(body.parts()), to.voidPromise());
+      return null;
     }
+    var _ = to.write(allocator.directBuffer(length).writeBytes(head, 0, length), to.voidPromise());
+    return new Pieces(body);
   }
 
   /** Everything before the body. */

@@ -1,7 +1,8 @@
 /**
  * Attempts over HTTP.
  *
- * <p>{@link dev.holdfast.engine.http.HttpSender} makes them, all on one event loop. An attempt
+ * <p>{@link dev.holdfast.engine.http.Attempts} makes them, with a {@code HttpSender} on each of two
+ * event loops: one for endpoints that have proven themselves, and one for all others. An attempt
  * takes a kept connection to its origin, shares one that speaks HTTP/2, or opens one: the name is
  * looked up, {@link dev.holdfast.engine.egress.EgressRules} sorts out the addresses that must not
  * be reached, and the connection goes to an address that was checked. The connection reads the

@@ -75,7 +75,8 @@ final class Senders implements AutoCloseable {
             tracer,
             keeping,
             tls,
-            route);
+            route,
+            true);
   }
 
   /**
