@@ -77,6 +77,6 @@ final class Destinations {
     return "The host "
         + Text.shown(name)
         + " leads only to addresses that nothing may be sent to. Use one with a public address,"
-        + " or ask the operator whether the egress rules can allow it.";
+        + " or ask the operator whether the egress rules can allow it (egress.allow).";
   }
 }

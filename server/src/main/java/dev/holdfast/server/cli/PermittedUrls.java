@@ -51,7 +51,7 @@ final class PermittedUrls implements EndpointUrls {
           .ifPresent(
               why -> {
                 throw new IllegalArgumentException(
-                    "The URL's host %s is %s, and nothing may be sent there. Use another one, or ask the operator whether the egress rules can allow it."
+                    "The URL's host %s is %s, and nothing may be sent there. Use another one, or ask the operator whether the egress rules can allow it (egress.allow)."
                         .formatted(url.host(), why));
               });
     }
