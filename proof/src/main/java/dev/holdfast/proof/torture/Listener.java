@@ -10,6 +10,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -104,7 +105,7 @@ final class Listener implements AutoCloseable {
    * taken and this process not yet come first: after them, in the same queue, comes one of our own.
    */
   void awaitClosed() {
-    try (Socket own = new Socket(HOST, port)) {
+    try (Socket own = new Socket(InetAddress.ofLiteral(HOST), port)) {
       own.setSoTimeout((int) LONGEST_CLOSE.toMillis());
       own.getOutputStream()
           .write("GET %s HTTP/1.1\r\nHost: %s\r\n\r\n".formatted(PRESENT, HOST).getBytes(US_ASCII));
