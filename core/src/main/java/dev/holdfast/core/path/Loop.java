@@ -370,9 +370,14 @@ public final class Loop implements View {
   private void pendingLoaded(Load.Pending load, List<Message> messages, long number, Turn turn) {
     Lane lane = lanes.of(load.endpoint());
     lane.loadingPending = false;
+    // Of what the lane held when it asked, it may have let go of much since, and all that is read.
+    int room = refill.window();
     for (Message message : messages) {
-      if (lanes.held(message.id()) == null && !loads.isOutOfTime(message.id(), number)) {
+      if (room > 0
+          && lanes.held(message.id()) == null
+          && !loads.isOutOfTime(message.id(), number)) {
         dispatch.addFirst(lane, message, null, turn);
+        room--;
       }
     }
     refill.want(lane);
