@@ -35,6 +35,7 @@ public final class Attempts {
   private final Context apart;
   private final HttpSender proven;
   private final HttpSender unproven;
+  private final HostChecks hostChecks;
 
   /**
    * @param context the engine's event loop, on which this is called and calls back
@@ -58,7 +59,7 @@ public final class Attempts {
     this.apart = apart;
     Tls tls = Tls.verifying(egress.trusted());
     this.proven =
-        sender(
+        new HttpSender(
             context,
             egress,
             timeout,
@@ -67,10 +68,11 @@ public final class Attempts {
             tracer,
             Keeping.USUAL,
             tls,
+            UnaryOperator.identity(),
             false);
     // an endpoint that has proven itself is not sent to from there again: little is worth keeping
     this.unproven =
-        sender(
+        new HttpSender(
             apart,
             egress,
             timeout,
@@ -79,31 +81,10 @@ public final class Attempts {
             tracer,
             Keeping.SHORT,
             tls.another(),
+            UnaryOperator.identity(),
             true);
     proven.connections.sharesWith(unproven.connections);
-  }
-
-  private static HttpSender sender(
-      Context context,
-      Egress egress,
-      Duration timeout,
-      int mostConnections,
-      String userAgent,
-      @Nullable Tracer tracer,
-      Keeping keeping,
-      Tls tls,
-      boolean paced) {
-    return new HttpSender(
-        context,
-        egress,
-        timeout,
-        mostConnections,
-        userAgent,
-        tracer,
-        keeping,
-        tls,
-        UnaryOperator.identity(),
-        paced);
+    this.hostChecks = HostChecks.on(apart, egress.rules());
   }
 
   /**
@@ -122,7 +103,8 @@ public final class Attempts {
     }
   }
 
-  private static void tell(Ended ended, Outcome outcome, long millis) {
+  /** Nobody's mistake in hearing of an attempt ends the others. */
+  static void tell(Ended ended, Outcome outcome, long millis) {
     try {
       ended.ended(outcome, millis);
     } catch (RuntimeException | Error e) {
@@ -140,7 +122,7 @@ public final class Attempts {
   public void findForbidden(Set<String> hosts, Duration patience, Consumer<Set<String>> told) {
     apart.runOnContext(
         _ ->
-            unproven.findForbidden(
+            hostChecks.findForbidden(
                 hosts, patience, found -> context.runOnContext(_ -> told.accept(found))));
   }
 

@@ -3,6 +3,8 @@ package dev.holdfast.engine.http;
 import dev.holdfast.engine.egress.EgressRules;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.vertx.core.Context;
+import io.vertx.core.internal.ContextInternal;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.HashSet;
@@ -37,10 +39,17 @@ final class HostChecks {
   private final EventLoop eventLoop;
   private int underWay;
 
-  HostChecks(Names names, EgressRules rules, EventLoop eventLoop) {
+  private HostChecks(Names names, EgressRules rules, EventLoop eventLoop) {
     this.names = names;
     this.rules = rules;
     this.eventLoop = eventLoop;
+  }
+
+  /** On a context's event loop, with lookups of its own. */
+  static HostChecks on(Context context, EgressRules rules) {
+    ContextInternal internal = (ContextInternal) context;
+    EventLoop eventLoop = internal.nettyEventLoop();
+    return new HostChecks(new Names(internal.owner(), eventLoop, Names.MOST), rules, eventLoop);
   }
 
   /**

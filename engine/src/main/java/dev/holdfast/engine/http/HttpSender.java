@@ -13,9 +13,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +28,6 @@ import org.slf4j.LoggerFactory;
  * used again and closed, which the rules about time limits and answers need.
  */
 final class HttpSender {
-
   private static final Logger log = LoggerFactory.getLogger(HttpSender.class);
 
   /** How many endpoints are remembered with their URLs taken apart. */
@@ -46,7 +43,6 @@ final class HttpSender {
 
   private final ContextInternal context;
   private final Dialler dialler;
-  private final HostChecks hostChecks;
   private final Tls tls;
   private final @Nullable Openings openings;
   private final EventLoop eventLoop;
@@ -91,7 +87,6 @@ final class HttpSender {
     VertxInternal vertx = this.context.owner();
     Names names = new Names(vertx, eventLoop, Names.MOST);
     this.dialler = new Dialler(deadlines, vertx, eventLoop, names, egress, tls, route);
-    this.hostChecks = new HostChecks(names, egress.rules(), eventLoop);
   }
 
   /**
@@ -128,6 +123,7 @@ final class HttpSender {
    */
   private void begin(Sending sending, boolean turnHasCome) {
     long now = System.nanoTime();
+    sending.startedNanos = now;
     try {
       Origin origin = sending.target.origin;
       Connection kept = turnHasCome || origin.waiting == 0 ? connections.take(origin, now) : null;
@@ -135,7 +131,6 @@ final class HttpSender {
         openings.add(sending, now);
         return;
       }
-      sending.startedNanos = now;
       deadlines.add(sending);
       sending.letterhead = letterheads.of(sending.delivery.subscription());
       if (kept == null) {
@@ -181,16 +176,6 @@ final class HttpSender {
         "attempt.broken where=\"while sending\" message={} next=\"the attempt fails\"",
         Id.text(Id.MESSAGE, delivery.message().id()),
         cause);
-  }
-
-  /**
-   * Finds among these hosts those that attempts would be forbidden to, as far as their names can be
-   * looked up in this time. Called on the event loop.
-   *
-   * @param told gets them, on the event loop
-   */
-  void findForbidden(Set<String> hosts, Duration patience, Consumer<Set<String>> told) {
-    hostChecks.findForbidden(hosts, patience, told);
   }
 
   /** Closes the connections that are not in use; the others follow when their attempts end. */
@@ -270,10 +255,7 @@ final class HttpSender {
   private void tell(Attempts.Ended ended, Outcome outcome, long millis) {
     ContextInternal previous = context.beginDispatch();
     try {
-      ended.ended(outcome, millis);
-    } catch (RuntimeException | Error e) {
-      log.error(
-          "attempt.unheard next=\"its outcome is lost; it is made again after a restart\"", e);
+      Attempts.tell(ended, outcome, millis);
     } finally {
       context.endDispatch(previous);
     }

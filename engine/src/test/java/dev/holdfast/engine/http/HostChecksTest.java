@@ -93,7 +93,7 @@ class HostChecksTest {
     CompletableFuture<Set<String>> found = new CompletableFuture<>();
     senders.onLoop(
         () -> {
-          senders.sender.findForbidden(hosts, patience, found::complete);
+          senders.hostChecks.findForbidden(hosts, patience, found::complete);
           return true;
         });
     return found;

@@ -53,6 +53,7 @@ final class Senders implements AutoCloseable {
   private final Context context;
   private final List<AtomicInteger> calls = new CopyOnWriteArrayList<>();
   final HttpSender sender;
+  final HostChecks hostChecks;
 
   private Senders(
       VertxOptions options,
@@ -65,6 +66,7 @@ final class Senders implements AutoCloseable {
       UnaryOperator<InetSocketAddress> route) {
     vertx = Vertx.vertx(options.setEventLoopPoolSize(1).setPreferNativeTransport(true));
     context = vertx.getOrCreateContext();
+    hostChecks = HostChecks.on(context, egress.rules());
     sender =
         new HttpSender(
             context,
