@@ -72,9 +72,29 @@ public record Limits(
   /** The same, with no more attempts under way at once than this. */
   public Limits withInFlight(int most) {
     int fewer = Math.min(inFlight, most);
-    return new Limits(
+    return with(
         fewer,
         Math.min(inFlightUnproven, unproven(fewer)),
+        batchBytes,
+        acceptingBytes,
+        bothVersions);
+  }
+
+  /** The same, with each event in both versions for so long. */
+  public Limits withBothVersions(Duration duration) {
+    return with(inFlight, inFlightUnproven, batchBytes, acceptingBytes, duration);
+  }
+
+  /** The same, with so many bytes accepted but not on disk yet. */
+  public Limits withAcceptingBytes(long bytes) {
+    long smaller = Math.min(batchBytes, Math.max(1, bytes / 2));
+    return with(inFlight, inFlightUnproven, smaller, bytes, bothVersions);
+  }
+
+  private Limits with(int attempts, int unproven, long batch, long accepting, Duration both) {
+    return new Limits(
+        attempts,
+        unproven,
         laneInFlight,
         laneWindow,
         held,
@@ -82,8 +102,8 @@ public record Limits(
         bodyBytes,
         sendingBytes,
         batchWrites,
-        batchBytes,
-        acceptingBytes,
+        batch,
+        accepting,
         unwritten,
         timers,
         horizon,
@@ -92,62 +112,12 @@ public record Limits(
         matchesAtOnce,
         spreading,
         retryStoreAfter,
-        bothVersions);
+        both);
   }
 
   /** Most of all, and still thousands for endpoints that are known to answer. */
   private static int unproven(int inFlight) {
     return Math.max(1, inFlight / 4 * 3);
-  }
-
-  /** The same, with each event in both versions for so long. */
-  public Limits withBothVersions(Duration duration) {
-    return new Limits(
-        inFlight,
-        inFlightUnproven,
-        laneInFlight,
-        laneWindow,
-        held,
-        laneMinimum,
-        bodyBytes,
-        sendingBytes,
-        batchWrites,
-        batchBytes,
-        acceptingBytes,
-        unwritten,
-        timers,
-        horizon,
-        loads,
-        sweep,
-        matchesAtOnce,
-        spreading,
-        retryStoreAfter,
-        duration);
-  }
-
-  /** The same, with so many bytes accepted but not on disk yet. */
-  public Limits withAcceptingBytes(long bytes) {
-    return new Limits(
-        inFlight,
-        inFlightUnproven,
-        laneInFlight,
-        laneWindow,
-        held,
-        laneMinimum,
-        bodyBytes,
-        sendingBytes,
-        batchWrites,
-        Math.min(batchBytes, Math.max(1, bytes / 2)),
-        bytes,
-        unwritten,
-        timers,
-        horizon,
-        loads,
-        sweep,
-        matchesAtOnce,
-        spreading,
-        retryStoreAfter,
-        bothVersions);
   }
 
   /** Limits for a process with this much heap: an eighth of it for each kind of event bytes. */
