@@ -1,5 +1,6 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Input;
@@ -197,7 +198,16 @@ public final class Holdfast {
 
   /** Asks for something. May be called by any thread; the reply comes on {@link #context}. */
   public void ask(Request request, Consumer<Answer> replyTo) {
-    runner.put(new Input.Asked(request, replyTo));
+    ask(request, Actor.PROGRAM, replyTo);
+  }
+
+  /**
+   * Asks for something in somebody's name.
+   *
+   * @see #ask(Request, Consumer)
+   */
+  public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
+    runner.put(new Input.Asked(request, by, replyTo));
   }
 
   /** Looks at the present state. May be called by any thread; completes on {@link #context}. */

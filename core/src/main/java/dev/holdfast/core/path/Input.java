@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
@@ -18,7 +19,13 @@ import java.util.function.Consumer;
 public sealed interface Input {
 
   /** Somebody wants something and waits for the answer. */
-  record Asked(Request request, Consumer<Answer> replyTo) implements Input {}
+  record Asked(Request request, Actor by, Consumer<Answer> replyTo) implements Input {
+
+    /** Asked by a program that the loop runs in. */
+    public Asked(Request request, Consumer<Answer> replyTo) {
+      this(request, Actor.PROGRAM, replyTo);
+    }
+  }
 
   /** An attempt has ended. */
   record AttemptEnded(Delivery delivery, Outcome outcome, long durationMillis) implements Input {}

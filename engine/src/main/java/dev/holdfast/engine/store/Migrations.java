@@ -34,7 +34,8 @@ final class Migrations {
           "sqlite-0003.sql",
           COUNTS_TENANTS,
           "sqlite-0005.sql",
-          "sqlite-0006.sql");
+          "sqlite-0006.sql",
+          "sqlite-0007.sql");
 
   private Migrations() {}
 

@@ -435,6 +435,7 @@ final class Rows {
             time(row, 15),
             time(row, 16)),
         rateLimit(row, 18),
+        null,
         time(row, 19));
   }
 

@@ -74,6 +74,7 @@ final class OlderStoreTest {
             "https://one.example/",
             Health.created(NOW),
             new RateLimit(2.5),
+            null,
             after(5));
 
     final Endpoint other = sample.endpoint("https://two.example/");

@@ -55,6 +55,7 @@ final class RandomRecords {
         "http://" + id() + ".example/" + text(40),
         health(time()),
         maybe(() -> new RateLimit(random.nextDouble(RateLimit.LEAST, RateLimit.MOST))),
+        null,
         maybe(this::time));
   }
 

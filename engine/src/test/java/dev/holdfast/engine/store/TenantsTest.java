@@ -93,6 +93,12 @@ class TenantsTest {
           "ALTER TABLE open DROP COLUMN version",
           "ALTER TABLE messages DROP COLUMN version",
           "ALTER TABLE fan_outs DROP COLUMN versions",
+          "DROP TABLE data_keys",
+          "ALTER TABLE subscriptions DROP COLUMN sealed",
+          "ALTER TABLE endpoints DROP COLUMN sealed",
+          "ALTER TABLE api_keys DROP COLUMN expires_at",
+          "ALTER TABLE api_keys DROP COLUMN last_used_at",
+          "DROP TABLE audit",
           "PRAGMA user_version = 3");
     }
     assertThatThrownBy(() -> StoreCheck.run(directory)).hasMessageContaining("earlier Holdfast");

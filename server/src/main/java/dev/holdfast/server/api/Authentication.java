@@ -73,7 +73,7 @@ final class Authentication {
   private static Caller caller(Principal principal, @Nullable String named) {
     String own = principal.tenant();
     if (named == null) {
-      return new Caller(own == null ? DEFAULT_TENANT : own, own);
+      return new Caller(own == null ? DEFAULT_TENANT : own, own, principal.actor());
     }
     if (!TenantName.isValid(named)) {
       throw Refusal.of(Kind.INVALID_PARAMETER, "Holdfast-Tenant", TenantName.RULE);
@@ -83,6 +83,6 @@ final class Authentication {
           Kind.NOT_ALLOWED,
           "The key belongs to another tenant. Leave the header Holdfast-Tenant out.");
     }
-    return new Caller(named, named);
+    return new Caller(named, named, principal.actor());
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
@@ -17,7 +18,7 @@ interface Engine {
 
   Context context();
 
-  void ask(Request request, Consumer<Answer> replyTo);
+  void ask(Request request, Actor by, Consumer<Answer> replyTo);
 
   <T> Future<T> look(Function<View, T> question);
 
@@ -35,8 +36,8 @@ interface Engine {
       }
 
       @Override
-      public void ask(Request request, Consumer<Answer> replyTo) {
-        holdfast.ask(request, replyTo);
+      public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
+        holdfast.ask(request, by, replyTo);
       }
 
       @Override

@@ -345,7 +345,7 @@ final class Exchange {
    * the engine, which replies in the middle of its own work.
    */
   void ask(Engine engine, Request asked, Consumer<Answer> handling) {
-    engine.ask(asked, answer -> guarded(() -> handling.accept(answer)));
+    engine.ask(asked, caller.actor(), answer -> guarded(() -> handling.accept(answer)));
   }
 
   /** Asks the engine for something that it does, knows nothing of, or refuses. */

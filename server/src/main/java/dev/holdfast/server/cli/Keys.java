@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey;
 import dev.holdfast.engine.store.ApiKeys;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * it counts.
  */
 final class Keys implements Keyring {
+  /** Whoever has the key that is set. */
+  private static final Actor FIXED = new Actor(Actor.Kind.KEY, null, "admin.key");
+
   private final ApiKeys stored;
   private final InstantSource clock;
   private final SecureRandom random = new SecureRandom();
@@ -85,7 +89,8 @@ final class Keys implements Keyring {
     Principal.Role role = Principal.Role.valueOf(key.role().name());
     return new Known(
         new Key(key.id(), key.name(), role, key.tenant(), key.createdAt()),
-        new Principal(key.tenant(), role));
+        new Principal(
+            key.tenant(), role, new Actor(Actor.Kind.KEY, Keyring.idText(key.id()), key.name())));
   }
 
   /** Where the admin key is to be had, for a person. */
@@ -97,7 +102,7 @@ final class Keys implements Keyring {
   public Optional<Principal> authenticate(byte[] sha256OfKey) {
     ByteBuffer hash = ByteBuffer.wrap(sha256OfKey);
     if (hash.equals(fixed)) {
-      return Optional.of(new Principal(null, Principal.Role.ADMIN));
+      return Optional.of(new Principal(null, Principal.Role.ADMIN, FIXED));
     }
     return Optional.ofNullable(known.get(hash)).map(Known::principal);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Replay;
@@ -82,7 +83,7 @@ final class FakeEngine implements Engine {
   }
 
   @Override
-  public void ask(Request request, Consumer<Answer> replyTo) {
+  public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
     asked.add(request);
     Answer given = answer.apply(request);
     if (given != null) {

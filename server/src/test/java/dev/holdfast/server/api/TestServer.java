@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.server.api.Principal.Role;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -54,11 +55,15 @@ final class TestServer implements AutoCloseable {
 
   private static final Map<String, Principal> PRINCIPALS =
       Map.of(
-          hash(ADMIN_KEY), new Principal(null, Role.ADMIN),
-          hash(VIEWER_KEY), new Principal(null, Role.VIEWER),
-          hash(OPERATOR_KEY), new Principal(null, Role.OPERATOR),
-          hash(PUBLISHER_KEY), new Principal(null, Role.PUBLISHER),
-          hash(ACME_KEY), new Principal("acme", Role.ADMIN));
+          hash(ADMIN_KEY), principal(null, Role.ADMIN),
+          hash(VIEWER_KEY), principal(null, Role.VIEWER),
+          hash(OPERATOR_KEY), principal(null, Role.OPERATOR),
+          hash(PUBLISHER_KEY), principal(null, Role.PUBLISHER),
+          hash(ACME_KEY), principal("acme", Role.ADMIN));
+
+  private static Principal principal(@Nullable String tenant, Role role) {
+    return new Principal(tenant, role, new Actor(Actor.Kind.KEY, null, Json.kebab(role)));
+  }
 
   final ApiServer api;
   private final HttpClient client =
