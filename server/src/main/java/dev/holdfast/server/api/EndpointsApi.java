@@ -12,6 +12,7 @@ import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.History.Change;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.TooManyTests;
+import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -208,7 +209,7 @@ final class EndpointsApi {
     Health health = endpoint.health();
     out.writeStartObject();
     Json.id(out, "id", Id.ENDPOINT, endpoint.id());
-    out.writeStringProperty("url", endpoint.url());
+    out.writeStringProperty("url", MaskedUrl.of(endpoint.url()));
     Json.constant(out, "state", health.state());
     Json.time(out, "since", health.since());
     Json.constant(out, "reason", health.reason());

@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Answer.Imported.Result;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.server.api.SubscriptionReader.Asked;
 import dev.holdfast.server.api.SubscriptionReader.AskedImport;
 import io.vertx.core.buffer.Buffer;
@@ -90,7 +91,7 @@ final class ImportApi {
     } else {
       Json.id(out, "id", Id.SUBSCRIPTION, item.subscription().id());
     }
-    out.writeStringProperty("url", item.endpoint().url());
+    out.writeStringProperty("url", MaskedUrl.of(item.endpoint().url()));
     if (isNew && asked.hasMadeSecret() && !dryRun) {
       ShownSubscription.writeSecret(out, item.subscription());
     }

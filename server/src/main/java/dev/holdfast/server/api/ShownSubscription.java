@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.engine.egress.MaskedUrl;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -52,7 +53,7 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
 
   private void writeFields(JsonGenerator out, Instant now) {
     Json.id(out, "id", Id.SUBSCRIPTION, subscription.id());
-    out.writeStringProperty("url", endpoint.url());
+    out.writeStringProperty("url", MaskedUrl.of(endpoint.url()));
     out.writeArrayPropertyStart("types");
     for (TypePattern type : subscription.types()) {
       out.writeString(type.text());

@@ -18,6 +18,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
+import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.server.api.Problem.Kind;
 import java.time.Duration;
 import java.time.Instant;
@@ -366,6 +367,13 @@ final class SubscriptionReader {
 
   String url(String given) {
     Text.clean(given, "url", ApiLimits.URL_CHARS);
+    if (MaskedUrl.isMasked(given)) {
+      throw Refusal.of(
+          Kind.INVALID_FIELD,
+          "url",
+          "This is how the URL is shown, with the values of its query hidden, and not the URL. Give"
+              + " the URL; a change that leaves it out keeps it.");
+    }
     try {
       return urls.normalise(given);
     } catch (IllegalArgumentException e) {

@@ -8,6 +8,7 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.View;
+import dev.holdfast.engine.egress.MaskedUrl;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -96,10 +97,10 @@ record WorkfrontShown(Subscription subscription, ObjectEvent event, Endpoint end
     out.writeStringProperty(manner.name("filterConnector"), filters.connector().name());
   }
 
-  /** As its owner has written it, which may look for it by that. */
+  /** As its owner has written it, which may look for it by that; without what its query says. */
   private String url() {
     String written = subscription.writtenUrl();
-    return written == null ? endpoint.url() : written;
+    return MaskedUrl.of(written == null ? endpoint.url() : written);
   }
 
   private void writeEndpoint(JsonGenerator out) {

@@ -18,9 +18,9 @@ import tools.jackson.databind.node.ObjectNode;
  * Values in a file of subscriptions that stand for environment variables: {@code ${NAME}} and
  * nothing else.
  *
- * <p>The API shows no token in full, so a file cannot have them; and it should not, since it is
- * kept with other text. Only URLs, tokens, secrets and the values of headers can be placeholders:
- * elsewhere, as in a filter, such a text may be meant as it stands.
+ * <p>The API shows no token in full, nor what the query of a URL says, so a file cannot have them;
+ * and it should not, since it is kept with other text. Only URLs, tokens, secrets and the values of
+ * headers can be placeholders: elsewhere, as in a filter, such a text may be meant as it stands.
  */
 final class Placeholders {
   private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([A-Za-z_][A-Za-z0-9_]*)}");
@@ -41,6 +41,11 @@ final class Placeholders {
 
   static String of(String variable) {
     return "${" + variable + "}";
+  }
+
+  /** The variable for the URL of a subscription. */
+  static String urlVariable(String id) {
+    return "URL_" + plain(id);
   }
 
   /** The variable for the token of a subscription. */

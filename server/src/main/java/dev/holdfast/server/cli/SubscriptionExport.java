@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.engine.egress.MaskedUrl;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -43,7 +44,7 @@ final class SubscriptionExport {
   }
 
   private ObjectNode exported(Item shown) {
-    ObjectNode exported = Item.create().put("url", shown.text("url"));
+    ObjectNode exported = Item.create().put("url", url(shown));
     exported.set("types", shown.node().path("types"));
     copy(shown, exported, "subject", "");
     if (!shown.list("filters").isEmpty()) {
@@ -69,6 +70,12 @@ final class SubscriptionExport {
     }
     copy(shown, exported, "rateLimit", "");
     return exported;
+  }
+
+  /** A placeholder if the server does not show all of it. */
+  private String url(Item shown) {
+    String url = shown.text("url");
+    return MaskedUrl.isMasked(url) ? placeholder(Placeholders.urlVariable(shown.text("id"))) : url;
   }
 
   private static void copy(Item from, ObjectNode to, String field, String byDefault) {

@@ -389,6 +389,18 @@ class SubscriptionsApiTest {
     assertThat(show(created)).isEqualTo(shown);
   }
 
+  @Test
+  void what_the_query_of_a_url_says_is_shown_nowhere() throws Exception {
+    JsonNode created = created("/hook?token=geheim&v=2", "\"types\":[\"a\"]");
+    assertThat(text(created, "url")).endsWith("/hook?token=****&v=****");
+    assertThat(text(show(created), "url")).isEqualTo(text(created, "url"));
+    String endpoint = "/v1/endpoints/" + text(created, "endpoint");
+    for (String path : List.of("/v1/subscriptions", "/v1/endpoints", endpoint)) {
+      assertThat(server.get(path).text()).contains("?token=****&v=****").doesNotContain("geheim");
+    }
+    assertRefused(patch(created, "{\"url\":" + created.get("url") + "}"), "url");
+  }
+
   // ---- rotate
 
   @Test

@@ -42,7 +42,7 @@ class PromotionTest {
 
   private static final String SECRETIVE =
       """
-      {"url":"http://127.0.0.1:9/secretive","types":["*"],"format":"workfront","base64Encoding":true,\
+      {"url":"http://127.0.0.1:9/secretive?key=key-of-staging","types":["*"],"format":"workfront","base64Encoding":true,\
       "authToken":"token-of-staging","headers":{"X-Team":"checkout-team"}}""";
 
   @TempDir private Path directory = Path.of("");
@@ -165,16 +165,21 @@ class PromotionTest {
     Path file = directory.resolve("subscriptions.json");
     Path secrets = directory.resolve("secrets.ndjson");
     assertThat(typed.run("subscriptions", "export", "--file", file.toString())).isZero();
-    assertThat(Files.readString(file)).doesNotContain("token-of-staging", "checkout", "****");
+    assertThat(Files.readString(file)).doesNotContain("of-staging", "checkout", "****");
     at(production);
     assertThat(typed.run("subscriptions", "import", file.toString())).isEqualTo(1);
-    assertThat(typed.err).contains("missing or empty", "AUTH_TOKEN_sub_", "HEADER_X_TEAM_sub_");
+    assertThat(typed.err)
+        .contains("missing or empty", "AUTH_TOKEN_sub_", "HEADER_X_TEAM_sub_", "URL_sub_");
     typed
         .err
         .lines()
         .filter(line -> line.startsWith("  "))
         .forEach(
-            line -> typed.environment.put(line.strip().replaceFirst(" .*", ""), "of-production"));
+            line -> {
+              String name = line.strip().replaceFirst(" .*", "");
+              String url = name.startsWith("URL_") ? "http://127.0.0.1:9/secretive?key=" : "";
+              typed.environment.put(name, url + "of-production");
+            });
     String[] command = {
       "subscriptions", "import", file.toString(), "--secrets", secrets.toString()
     };
@@ -189,7 +194,7 @@ class PromotionTest {
     assertThat(typed.run(command)).isZero();
     assertThat(typed.out)
         .contains("0 to create, 1 to change, 0 unchanged.")
-        .contains("to change: http://127.0.0.1:9/secretive");
+        .contains("to change: http://127.0.0.1:9/secretive?key=****");
     assertThat(typed.err).contains("Imported: 0 created, 1 changed, 0 unchanged.");
   }
 
