@@ -127,9 +127,7 @@ final class Http1Connection extends Connection implements Carrier {
     reusable = false;
     interim = false;
     interimAnswers = 0;
-    unsent =
-        sender.writer.write(
-            to, request.target, request.letterhead, request.delivery, request.traceparent());
+    unsent = sender.writer.write(to, request);
     if (unsent != null) {
       writeOn(to);
     }

@@ -117,9 +117,7 @@ final class Http2Connection extends Connection {
 
   private void write(Sending next) {
     Body body = Body.of(next.delivery);
-    Http2Headers headers =
-        sender.writer.http2Headers(
-            next.target, next.letterhead, next.delivery, next.traceparent(), body);
+    Http2Headers headers = sender.writer.http2Headers(next, body);
     Exchange exchange = new Exchange(codec.nextStream(), next);
     next.carrier = exchange;
     next.protocol = "2";

@@ -49,6 +49,7 @@ final class HttpSender {
   private final @Nullable AttemptSpans spans;
   private final Targets targets;
   private final Letterheads letterheads = new Letterheads(MOST_LETTERHEADS);
+  private final SlowSignatures slowSignatures;
   private boolean inSend;
 
   /**
@@ -79,6 +80,7 @@ final class HttpSender {
     this.eventLoop = this.context.nettyEventLoop();
     this.spans = tracer == null ? null : new AttemptSpans(tracer);
     this.keeping = keeping;
+    this.slowSignatures = new SlowSignatures(eventLoop);
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
@@ -109,11 +111,25 @@ final class HttpSender {
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
       return;
     }
+    if (sending.letterhead.isSlowAt(delivery.startedAt())) {
+      slowSignatures.make(sending, broken -> signed(sending, broken));
+      return;
+    }
     inSend = true;
     try {
       begin(sending, false);
     } finally {
       inSend = false;
+    }
+  }
+
+  /** An attempt's time begins when it is signed: how busy we are is not its receiver's fault. */
+  private void signed(Sending sending, @Nullable Throwable broken) {
+    if (broken == null) {
+      begin(sending, false);
+    } else {
+      sending.startedNanos = System.nanoTime();
+      fail(sending, broken);
     }
   }
 
@@ -132,7 +148,6 @@ final class HttpSender {
         return;
       }
       deadlines.add(sending);
-      sending.letterhead = letterheads.of(sending.delivery.subscription());
       if (kept == null) {
         open(sending);
       } else {
@@ -145,6 +160,7 @@ final class HttpSender {
 
   /** An attempt that can be made; nothing when its URL is not one that can be sent to. */
   private @Nullable Sending sending(Delivery delivery, Attempts.Ended ended) {
+    Letterhead letterhead = letterheads.of(delivery.subscription());
     Target target = targets.of(delivery.url());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
@@ -154,7 +170,7 @@ final class HttpSender {
           Id.text(Id.ENDPOINT, delivery.message().endpoint()));
       return null;
     }
-    return new Sending(delivery, ended, target, span);
+    return new Sending(delivery, ended, target, letterhead, span);
   }
 
   /** Sends an attempt's request on a connection that has been opened for it. */
@@ -181,6 +197,7 @@ final class HttpSender {
   /** Closes the connections that are not in use; the others follow when their attempts end. */
   void close() {
     connections.close();
+    slowSignatures.close();
     tls.close();
   }
 

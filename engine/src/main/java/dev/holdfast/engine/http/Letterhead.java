@@ -5,12 +5,13 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Secret;
 import io.netty.util.AsciiString;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BiConsumer;
-import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
@@ -47,12 +48,17 @@ final class Letterhead {
 
   /** A secret made ready. */
   static final class Key {
-    final SecretKey key;
+    final java.security.Key key;
     private final Secret secret;
 
     private Key(Secret secret) {
-      this.key = key(secret.text());
+      this.key = key(secret);
       this.secret = secret;
+    }
+
+    /** Whether a signature with it takes longer than the event loop has. */
+    private boolean isSlow() {
+      return key instanceof PrivateKey;
     }
 
     boolean isValidAt(Instant moment) {
@@ -64,6 +70,16 @@ final class Letterhead {
   boolean isSignedAt(Instant moment) {
     for (Key key : keys) {
       if (key.isValidAt(moment)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether one of its keys is valid that takes long to sign with. */
+  boolean isSlowAt(Instant moment) {
+    for (Key key : keys) {
+      if (key.isSlow() && key.isValidAt(moment)) {
         return true;
       }
     }
@@ -141,11 +157,23 @@ final class Letterhead {
         || "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
   }
 
-  private static SecretKey key(String text) {
+  private static java.security.Key key(Secret secret) {
     byte[] key =
-        Secret.keyOf(text)
+        Secret.keyOf(secret.text())
             .orElseThrow(
-                () -> new IllegalArgumentException("a secret must be whsec_ and a key in Base64"));
-    return new SecretKeySpec(key, Signer.ALGORITHM);
+                () ->
+                    new IllegalArgumentException("a secret must be a prefix and a key in Base64"));
+    return switch (secret.signature()) {
+      case V1 -> new SecretKeySpec(key, Signer.HMAC);
+      case V1A -> privateKey(key);
+    };
+  }
+
+  private static PrivateKey privateKey(byte[] pair) {
+    try {
+      return Ed25519.privateKey(pair);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this Java cannot sign with Ed25519", e);
+    }
   }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.engine.http;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.format.Body;
 import io.netty.buffer.ByteBuf;
@@ -14,7 +13,6 @@ import io.netty.handler.codec.http.HttpScheme;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
 import io.netty.util.AsciiString;
-import java.time.Instant;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +27,6 @@ final class RequestWriter {
   private static final byte[] WEBHOOK_ID = header("webhook-id");
   private static final byte[] WEBHOOK_TIMESTAMP = header("webhook-timestamp");
   private static final byte[] WEBHOOK_SIGNATURE = header("webhook-signature");
-  private static final byte[] FIRST_SIGNATURE = "v1,".getBytes(US_ASCII);
-  private static final byte[] NEXT_SIGNATURE = " v1,".getBytes(US_ASCII);
   private static final byte[] TRACEPARENT = header("traceparent");
   private static final byte[] CONTENT_LENGTH = header("Content-Length");
   private static final byte[] END = {'\r', '\n'};
@@ -54,14 +50,9 @@ final class RequestWriter {
    * Writes a request, and says what is left of a large one: that is to be written as fast as the
    * other side reads, so that one that does not read holds only little of it.
    */
-  @Nullable Pieces write(
-      ChannelHandlerContext to,
-      Target target,
-      Letterhead letterhead,
-      Delivery delivery,
-      @Nullable String traceparent) {
-    Body body = Body.of(delivery);
-    head(target, letterhead, delivery, traceparent, body);
+  @Nullable Pieces write(ChannelHandlerContext to, Sending sending) {
+    Body body = Body.of(sending.delivery);
+    head(sending, body);
     ByteBufAllocator allocator = to.alloc();
     if (body.parts().length == 1 && body.parts()[0].length <= Pieces.BYTES) {
       byte[] whole = body.parts()[0];
@@ -75,24 +66,21 @@ final class RequestWriter {
   }
 
   /** Everything before the body. */
-  private void head(
-      Target target,
-      Letterhead letterhead,
-      Delivery delivery,
-      @Nullable String traceparent,
-      Body body) {
+  private void head(Sending sending, Body body) {
+    Delivery delivery = sending.delivery;
     length = 0;
-    put(target.head);
-    put(letterhead.head);
-    String id = Id.text(Id.MESSAGE, delivery.message().id());
-    String timestamp = Long.toString(delivery.startedAt().getEpochSecond());
+    put(sending.target.head);
+    put(sending.letterhead.head);
+    String id = sending.id();
+    String timestamp = sending.timestamp();
     put(WEBHOOK_ID, id);
     put(WEBHOOK_TIMESTAMP, timestamp);
-    if (letterhead.isSignedAt(delivery.startedAt())) {
+    if (sending.letterhead.isSignedAt(delivery.startedAt())) {
       put(WEBHOOK_SIGNATURE);
-      signatures(letterhead, delivery.startedAt(), id, timestamp, body);
+      signatures(sending, id, timestamp, body);
       put(END);
     }
+    String traceparent = sending.traceparent();
     if (traceparent != null && isSendable(traceparent)) {
       put(TRACEPARENT, traceparent);
     }
@@ -101,31 +89,28 @@ final class RequestWriter {
   }
 
   /** What {@link #head} writes, for HTTP/2. */
-  Http2Headers http2Headers(
-      Target target,
-      Letterhead letterhead,
-      Delivery delivery,
-      @Nullable String traceparent,
-      Body body) {
-    Target.Http2Head ready = target.http2Head();
-    AsciiString[] forms = letterhead.http2Fields();
+  Http2Headers http2Headers(Sending sending, Body body) {
+    Delivery delivery = sending.delivery;
+    Target.Http2Head ready = sending.target.http2Head();
+    AsciiString[] forms = sending.letterhead.http2Fields();
     AsciiString[] fields =
         Arrays.copyOf(ready.fields(), ready.fields().length + forms.length + 2 * OWN_HEADERS);
     int at = ready.fields().length;
     System.arraycopy(forms, 0, fields, at, forms.length);
     at += forms.length;
-    String id = Id.text(Id.MESSAGE, delivery.message().id());
-    String timestamp = Long.toString(delivery.startedAt().getEpochSecond());
+    String id = sending.id();
+    String timestamp = sending.timestamp();
     fields[at++] = HTTP2_WEBHOOK_ID;
     fields[at++] = new AsciiString(id);
     fields[at++] = HTTP2_WEBHOOK_TIMESTAMP;
     fields[at++] = new AsciiString(timestamp);
-    if (letterhead.isSignedAt(delivery.startedAt())) {
+    if (sending.letterhead.isSignedAt(delivery.startedAt())) {
       length = 0;
-      signatures(letterhead, delivery.startedAt(), id, timestamp, body);
+      signatures(sending, id, timestamp, body);
       fields[at++] = HTTP2_WEBHOOK_SIGNATURE;
       fields[at++] = new AsciiString(head, 0, length, true);
     }
+    String traceparent = sending.traceparent();
     if (traceparent != null && isSendable(traceparent)) {
       fields[at++] = HTTP2_TRACEPARENT;
       fields[at++] = new AsciiString(traceparent);
@@ -141,17 +126,14 @@ final class RequestWriter {
         Arrays.copyOf(fields, at));
   }
 
-  /** One for each secret that is valid, the newest's first. */
-  private void signatures(
-      Letterhead letterhead, Instant at, String id, String timestamp, Body body) {
-    byte[] signedFirst = (id + '.' + timestamp + '.').getBytes(US_ASCII);
-    boolean first = true;
-    for (Letterhead.Key key : letterhead.keys) {
-      if (key.isValidAt(at)) {
-        put(first ? FIRST_SIGNATURE : NEXT_SIGNATURE);
-        put(signer.sign(key.key, signedFirst, body));
-        first = false;
-      }
+  /** Those that were made before, or else makes them. */
+  private void signatures(Sending sending, String id, String timestamp, Body body) {
+    byte[] ready = sending.signatures;
+    if (ready == null) {
+      signer.sign(sending.letterhead, sending.delivery.startedAt(), id, timestamp, body);
+      put(signer.text, signer.length);
+    } else {
+      put(ready);
     }
   }
 
@@ -169,9 +151,13 @@ final class RequestWriter {
   }
 
   private void put(byte[] bytes) {
-    ensure(bytes.length);
-    System.arraycopy(bytes, 0, head, length, bytes.length);
-    length += bytes.length;
+    put(bytes, bytes.length);
+  }
+
+  private void put(byte[] bytes, int count) {
+    ensure(count);
+    System.arraycopy(bytes, 0, head, length, count);
+    length += count;
   }
 
   private void ensure(int more) {

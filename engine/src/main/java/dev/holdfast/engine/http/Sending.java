@@ -1,5 +1,6 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Delivery;
 import io.netty.buffer.ByteBuf;
@@ -32,7 +33,10 @@ final class Sending {
   /** What shows it to people, when there is tracing. */
   final @Nullable Span span;
 
-  Letterhead letterhead = Letterhead.PLAIN;
+  final Letterhead letterhead;
+
+  /** Its signatures, if they were made beforehand. */
+  byte @Nullable [] signatures;
 
   /** The neighbours in {@link Deadlines}. */
   @Nullable Sending older;
@@ -57,11 +61,27 @@ final class Sending {
   private byte[] response = Outcome.NO_RESPONSE;
   private int received;
 
-  Sending(Delivery delivery, Attempts.Ended ended, Target target, @Nullable Span span) {
+  Sending(
+      Delivery delivery,
+      Attempts.Ended ended,
+      Target target,
+      Letterhead letterhead,
+      @Nullable Span span) {
     this.delivery = delivery;
     this.ended = ended;
     this.target = target;
+    this.letterhead = letterhead;
     this.span = span;
+  }
+
+  /** Its {@code webhook-id}. */
+  String id() {
+    return Id.text(Id.MESSAGE, delivery.message().id());
+  }
+
+  /** Its {@code webhook-timestamp}. */
+  String timestamp() {
+    return Long.toString(delivery.startedAt().getEpochSecond());
   }
 
   /** The trace context that the receiver is to go on with: the attempt's own, or the event's. */

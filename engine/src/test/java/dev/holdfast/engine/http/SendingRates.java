@@ -77,7 +77,7 @@ final class SendingRates {
     for (int round = 0; round < ROUNDS; round++) {
       long start = THREADS.getCurrentThreadCpuTime();
       for (int i = 0; i < times; i++) {
-        writer.write(context, target, letterheads.of(delivery.subscription()), delivery, null);
+        writer.write(context, sending(delivery));
         drain();
       }
       if (round >= ROUNDS / 2) {
@@ -87,6 +87,11 @@ final class SendingRates {
     nanos.sort(null);
     System.out.printf(
         Locale.ROOT, "%,9d B  %-28s %,9d ns%n", size, what, nanos.get(nanos.size() / 2));
+  }
+
+  private Sending sending(Delivery delivery) {
+    return new Sending(
+        delivery, (_, _) -> {}, target, letterheads.of(delivery.subscription()), null);
   }
 
   private void drain() {

@@ -20,14 +20,17 @@ import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.Seeds;
 import dev.holdfast.engine.format.Body;
+import java.security.Signature;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +42,10 @@ import org.slf4j.LoggerFactory;
 @Timeout(60)
 class SignatureTest {
   private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+  /** The key in the example. */
+  private static final String KNOWN_PAIR =
+      "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
 
   private static final List<Format> FORMATS = List.of(Format.values());
 
@@ -72,18 +79,19 @@ class SignatureTest {
 
   /** The example of the specification's own reference implementations. */
   @Test
-  void a_known_signature_comes_out() {
+  void known_signatures_come_out() throws Exception {
     byte[] key = Base64.getDecoder().decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     Body body = new Body("{\"test\": 2432".getBytes(UTF_8), "232314}".getBytes(UTF_8));
-    assertThat(
-            new String(
-                new Signer()
-                    .sign(
-                        new SecretKeySpec(key, Signer.ALGORITHM),
-                        "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.".getBytes(UTF_8),
-                        body),
-                UTF_8))
-        .isEqualTo("g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    Signer signer = new Signer();
+    byte[] start = "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.".getBytes(UTF_8);
+
+    signer.add(new SecretKeySpec(key, Signer.HMAC), start, body);
+    signer.add(Ed25519.privateKey(Secret.keyOf(KNOWN_PAIR).orElseThrow()), start, body);
+
+    assertThat(new String(signer.text, 0, signer.length, UTF_8))
+        .isEqualTo(
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+                + " v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==");
   }
 
   @Test
@@ -129,6 +137,98 @@ class SignatureTest {
     verify(after, request);
     assertThatThrownBy(() -> verify(before, request))
         .isInstanceOf(WebhookVerificationException.class);
+  }
+
+  @Test
+  void a_pair_of_keys_signs_what_its_public_key_verifies() throws Exception {
+    Secret pair = pair(null);
+
+    Receiver.Request request = send(signed(pair), Senders.event("{\"total\": 1.10}"));
+
+    assertThat(request.header("webhook-signature")).matches("v1a,[A-Za-z0-9+/]{86}==");
+    assertThat(isVerified(pair, request, request.body())).isTrue();
+    assertThat(isVerified(pair, request, "{}".getBytes(UTF_8))).isFalse();
+    assertThat(isVerified(pair(null), request, request.body())).isFalse();
+  }
+
+  @Test
+  void both_kinds_sign_while_one_takes_the_place_of_the_other() throws Exception {
+    Secret newest = pair(null);
+    Secret ending = secret(32, now.plusMillis(1));
+    Secret ended = pair(now);
+    Secret older = pair(now.plus(Duration.ofDays(1)));
+
+    Receiver.Request request = send(signed(newest, ending, ended, older), Senders.event("1"));
+
+    List<String> signatures = Arrays.asList(request.header("webhook-signature").split(" ", -1));
+    assertThat(signatures)
+        .extracting(one -> one.replaceAll(",.*", ""))
+        .containsExactly("v1a", "v1", "v1a");
+    verify(ending, request);
+    assertThat(isVerified(newest, request, request.body())).isTrue();
+    assertThat(isVerified(older, request, request.body())).isTrue();
+    assertThat(isVerified(ended, request, request.body())).isFalse();
+  }
+
+  @Test
+  void many_that_are_slow_to_sign_are_all_sent() throws Exception {
+    Form slow = signed(pair(null));
+    Form quick = signed(secret(32, null));
+    List<CompletableFuture<Senders.Ending>> endings = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      endings.add(senders.start(delivery(i % 2 == 0 ? slow : quick, Senders.event("" + i))));
+    }
+    for (CompletableFuture<Senders.Ending> ending : endings) {
+      assertThat(Senders.await(ending).outcome()).isInstanceOf(Outcome.Success.class);
+    }
+    for (int i = 0; i < 100; i++) {
+      Receiver.Request request = receiver.seen();
+      int number =
+          Integer.parseInt(
+              new String(request.body(), UTF_8).replaceAll(".*\"data\":(\\d+).*", "$1"));
+      Form form = number % 2 == 0 ? slow : quick;
+      if (number % 2 == 0) {
+        assertThat(isVerified(form.secrets().getFirst(), request, request.body())).isTrue();
+      } else {
+        verify(form.secrets().getFirst(), request);
+      }
+    }
+  }
+
+  @Test
+  void other_peoples_libraries_verify_what_is_sent() throws Exception {
+    Secret shared = secret(32, null);
+    Secret pair = pair(null);
+    Secret ending = secret(24, now.plus(Duration.ofDays(1)));
+    Secret ended = secret(24, now);
+    Event event = Senders.event("{\"price\": 1.10, \"name\": \"é😀\"}");
+    Receiver.Request plain = send(signed(shared), event);
+    Receiver.Request asymmetric = send(signed(pair), event);
+    Receiver.Request rotated = send(signed(pair, ending, ended), event);
+    Receiver.Request forged =
+        new Receiver.Request(
+            rotated.lines(), (new String(rotated.body(), UTF_8) + " ").getBytes(UTF_8));
+
+    verifyInJava(shared, plain);
+    verifyInJava(ending, rotated);
+    for (Receiver.Request other : List.of(asymmetric, forged)) {
+      assertThatThrownBy(() -> verifyInJava(ending, other)).isInstanceOf(Exception.class);
+    }
+    String half = pair.publicKey().orElseThrow();
+    String otherHalf = pair(null).publicKey().orElseThrow();
+    assertThat(
+            NodeVerifier.verify(
+                List.of(
+                    new NodeVerifier.Question(shared.text(), plain),
+                    new NodeVerifier.Question(half, asymmetric),
+                    new NodeVerifier.Question(ending.text(), rotated),
+                    new NodeVerifier.Question(half, rotated),
+                    new NodeVerifier.Question(ended.text(), rotated),
+                    new NodeVerifier.Question(otherHalf, rotated),
+                    new NodeVerifier.Question(ending.text(), forged),
+                    new NodeVerifier.Question(half, forged),
+                    new NodeVerifier.Question(half, plain))))
+        .containsExactly(true, true, true, true, false, false, false, false, false);
   }
 
   @Test
@@ -194,6 +294,7 @@ class SignatureTest {
       for (Form form :
           List.of(
               signed(new Secret("whsec_planted!", now, null)),
+              signed(new Secret("whsk_planted!", now, null)),
               new Form(Format.HOLDFAST, false, "planted\r\nx: y", new TreeMap<>(), List.of()),
               new Form(
                   Format.HOLDFAST,
@@ -208,7 +309,7 @@ class SignatureTest {
       root.detachAppender(logged);
     }
     assertThat(receiver.unreadRequests()).isZero();
-    assertThat(logged.list).hasSize(3);
+    assertThat(logged.list).hasSize(4);
     assertThat(logged.list)
         .allSatisfy(
             line ->
@@ -241,6 +342,41 @@ class SignatureTest {
     byte[] key = new byte[bytes];
     random.nextBytes(key);
     return new Secret("whsec_" + Base64.getEncoder().encodeToString(key), now, validUntil);
+  }
+
+  private Secret pair(@Nullable Instant validUntil) {
+    return new Secret(
+        "whsk_" + Base64.getEncoder().encodeToString(Ed25519.make()), now, validUntil);
+  }
+
+  private static boolean isVerified(Secret pair, Receiver.Request request, byte[] body)
+      throws Exception {
+    Signature engine = Signature.getInstance("Ed25519");
+    boolean found = false;
+    for (String one : request.header("webhook-signature").split(" ", -1)) {
+      if (one.startsWith("v1a,")) {
+        engine.initVerify(
+            Ed25519.publicKey(Secret.publicKeyOf(pair.publicKey().orElseThrow()).orElseThrow()));
+        engine.update(
+            (request.header("webhook-id") + "." + request.header("webhook-timestamp") + ".")
+                .getBytes(UTF_8));
+        engine.update(body);
+        found |= engine.verify(Base64.getDecoder().decode(one.substring(4)));
+      }
+    }
+    return found;
+  }
+
+  /** By both libraries there are. */
+  private static void verifyInJava(Secret secret, Receiver.Request request) throws Exception {
+    verify(secret, request);
+    new com.svix.Webhook(secret.text())
+        .verify(
+            new String(request.body(), UTF_8),
+            Map.of(
+                "webhook-id", request.headers("webhook-id"),
+                "webhook-timestamp", request.headers("webhook-timestamp"),
+                "webhook-signature", request.headers("webhook-signature")));
   }
 
   private static void verify(Secret secret, Receiver.Request request) throws Exception {

@@ -84,6 +84,8 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
     out.writeArrayPropertyStart("secrets");
     for (Secret secret : form.secretsAt(now)) {
       out.writeStartObject();
+      Json.constant(out, "signature", secret.signature());
+      secret.publicKey().ifPresent(key -> out.writeStringProperty("publicKey", key));
       Json.time(out, "createdAt", secret.createdAt());
       Json.time(out, "validUntil", secret.validUntil());
       out.writeEndObject();
@@ -91,8 +93,16 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
     out.writeEndArray();
   }
 
-  /** The newest secret itself, for its owner, who does not know it yet. */
+  /**
+   * What the newest secret is verified with, for its owner, who does not know it yet: the secret
+   * itself, or its public key, and then nobody needs the secret.
+   */
   static void writeSecret(JsonGenerator out, Subscription subscription) {
-    out.writeStringProperty("secret", subscription.form().secrets().getFirst().text());
+    Secret newest = subscription.form().secrets().getFirst();
+    newest
+        .publicKey()
+        .ifPresentOrElse(
+            key -> out.writeStringProperty("publicKey", key),
+            () -> out.writeStringProperty("secret", newest.text()));
   }
 }

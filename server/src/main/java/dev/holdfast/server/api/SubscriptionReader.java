@@ -14,6 +14,7 @@ import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.Secret;
+import dev.holdfast.core.model.Secret.Signature;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.Patch;
@@ -44,6 +45,8 @@ final class SubscriptionReader {
       "url, types, subject, filters, filterConnector, format, version, base64Encoding, authToken,"
           + " headers, rateLimit";
 
+  private static final String SIGNATURE = "signature";
+
   private static final Duration OLD_SECRETS_LONGEST = Duration.ofDays(30);
 
   private static final JsonBody JSON = new JsonBody(1);
@@ -61,9 +64,9 @@ final class SubscriptionReader {
 
   /** What the fields of a subscription are there for. */
   private enum Purpose {
-    CREATE(CHANGEABLE + ", secret, since"),
-    IMPORT(CHANGEABLE + ", secret"),
-    PREVIEW(CHANGEABLE + ", secret, since"),
+    CREATE(CHANGEABLE + ", secret, signature, since"),
+    IMPORT(CHANGEABLE + ", secret, signature"),
+    PREVIEW(CHANGEABLE + ", secret, signature, since"),
     CHANGE(CHANGEABLE);
 
     private final String known;
@@ -127,6 +130,7 @@ final class SubscriptionReader {
   /** Which events are wanted by the subscription whose start is the current token. */
   Interest interest(JsonParser parser) {
     Fields fields = fields(parser, Purpose.PREVIEW);
+    Secrets.check(fields.signature, fields.secret);
     form(fields, fields.secret == null ? "" : fields.secret);
     return interest(fields);
   }
@@ -189,20 +193,21 @@ final class SubscriptionReader {
 
   private Rotation rotation(JsonParser parser) {
     String given = null;
+    Signature signature = null;
     Duration oldValidFor = Form.OLD_SECRETS_VALID;
     FieldNames names = new FieldNames(parser);
     for (String name = names.next(); name != null; name = names.next()) {
       switch (name) {
         case "secret" -> given = secret(parser, name);
+        case SIGNATURE -> signature = signature(parser, name);
         case "oldValidFor" -> {
           String text = JsonBody.optionalText(parser, name);
           oldValidFor = text == null ? Form.OLD_SECRETS_VALID : oldValidFor(text, name);
         }
-        default -> throw JsonBody.unknownField(name, "secret, oldValidFor");
+        default -> throw JsonBody.unknownField(name, "secret, signature, oldValidFor");
       }
     }
-    return new Rotation(
-        new NewSecret(given == null ? secrets.make() : given, oldValidFor), given == null);
+    return new Rotation(new NewSecret(secret(given, signature), oldValidFor), given == null);
   }
 
   private static Duration oldValidFor(String text, String field) {
@@ -222,7 +227,7 @@ final class SubscriptionReader {
     }
     Interest interest = interest(fields);
     boolean isMade = fields.secret == null;
-    Form form = form(fields, fields.secret == null ? secrets.make() : fields.secret);
+    Form form = form(fields, secret(fields.secret, fields.signature));
     return new Asked(
         new Wish(
             fields.url, interest, form, fields.rateLimit == null ? null : fields.rateLimit.limit()),
@@ -300,6 +305,7 @@ final class SubscriptionReader {
     private @Nullable NewHeaders headers;
     private @Nullable NewRateLimit rateLimit;
     private @Nullable String secret;
+    private @Nullable Signature signature;
     private @Nullable Instant since;
   }
 
@@ -344,6 +350,7 @@ final class SubscriptionReader {
     }
     switch (name) {
       case "secret" -> fields.secret = secret(parser, name);
+      case SIGNATURE -> fields.signature = signature(parser, name);
       case "since" -> fields.since = since(parser, name);
       default -> throw JsonBody.unknownField(name, purpose.known);
     }
@@ -355,7 +362,8 @@ final class SubscriptionReader {
     return switch (name) {
       case "paused" ->
           isChange ? "Use POST /v1/subscriptions/{id}/pause or /resume for this." : null;
-      case "secret" -> isChange ? "Use POST /v1/subscriptions/{id}/rotate for this." : null;
+      case "secret", SIGNATURE ->
+          isChange ? "Use POST /v1/subscriptions/{id}/rotate for this." : null;
       case "since" ->
           isChange || purpose == Purpose.IMPORT
               ? "Only a new subscription can ask for what was before it: give this to POST"
@@ -495,6 +503,16 @@ final class SubscriptionReader {
   private static @Nullable String secret(JsonParser parser, String field) {
     String given = JsonBody.optionalText(parser, field);
     return given == null ? null : Secrets.check(given, field);
+  }
+
+  private static @Nullable Signature signature(JsonParser parser, String field) {
+    return optionalConstant(parser, field, Signature.values(), Json::kebab);
+  }
+
+  /** The secret that is given, or one that makes such signatures. */
+  private String secret(@Nullable String given, @Nullable Signature signature) {
+    Secrets.check(signature, given);
+    return given == null ? secrets.make(signature == null ? Signature.V1 : signature) : given;
   }
 
   private @Nullable Instant since(JsonParser parser, String field) {

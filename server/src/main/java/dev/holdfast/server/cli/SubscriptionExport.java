@@ -69,6 +69,10 @@ final class SubscriptionExport {
       }
     }
     copy(shown, exported, "rateLimit", "");
+    List<Item> secrets = shown.list("secrets");
+    if (!secrets.isEmpty()) {
+      copy(secrets.getFirst(), exported, "signature", "v1");
+    }
     return exported;
   }
 

@@ -13,6 +13,7 @@ import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Interest.NewSubject;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.Patch;
@@ -41,6 +42,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SubscriptionReaderTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00.123456Z");
   private static final String LEAST_SECRET = secret(24);
+
+  private static final String PAIR =
+      "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
 
   private final SubscriptionReader reader =
       new SubscriptionReader(
@@ -148,6 +152,55 @@ class SubscriptionReaderTest {
     assertThat(asked.wish().rateLimit()).isNull();
     assertThat(asked.since()).isNull();
     assertThat(asked.hasMadeSecret()).isTrue();
+  }
+
+  @Test
+  void a_pair_of_keys_is_made_when_signatures_v1a_are_wanted() {
+    Asked one = read(with("\"signature\":\"v1a\""));
+    String made = one.wish().form().secrets().getFirst().text();
+    assertThat(one.hasMadeSecret()).isTrue();
+    assertThat(made).startsWith("whsk_").isEqualTo(Secrets.check(made, "secret"));
+    assertThat(read(with("\"signature\":\"v1a\"")).wish().form().secrets().getFirst().text())
+        .isNotEqualTo(made);
+    for (String usual : List.of("\"v1\"", "null")) {
+      assertThat(
+              read(with("\"signature\":" + usual)).wish().form().secrets().getFirst().signature())
+          .isEqualTo(Secret.Signature.V1);
+    }
+    assertThat(reader.readRotation(bytes("{\"signature\":\"v1a\"}")).secret().text())
+        .startsWith("whsk_");
+  }
+
+  @Test
+  void a_pair_of_keys_can_be_given() {
+    for (String signature : List.of("", ",\"signature\":\"v1a\"", ",\"signature\":null")) {
+      Asked asked = read(with("\"secret\":\"" + PAIR + "\"" + signature));
+      assertThat(asked.hasMadeSecret()).isFalse();
+      assertThat(asked.wish().form().secrets().getFirst().text()).isEqualTo(PAIR);
+    }
+  }
+
+  @Test
+  void what_is_no_pair_of_keys_is_refused_and_not_shown() {
+    for (String none :
+        List.of(
+            PAIR.substring(0, PAIR.length() - 1),
+            "whsk_AAAA",
+            PAIR.replace("6Xb", "7Xb"),
+            PAIR.replace("6Kvg==", "6Kvh=="),
+            "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=")) {
+      Problem problem = refused(with("\"secret\":\"" + none + "\""));
+      assertThat(problem.field()).isEqualTo("secret");
+      assertThat(problem.detail()).doesNotContain(none);
+    }
+  }
+
+  @Test
+  void a_secret_cannot_make_other_signatures_than_its_own() {
+    assertThat(refused(with("\"secret\":\"" + PAIR + "\",\"signature\":\"v1\"")).field())
+        .isEqualTo("signature");
+    assertThat(refused(with("\"signature\":\"v1a\",\"secret\":\"" + LEAST_SECRET + "\"")).field())
+        .isEqualTo("signature");
   }
 
   @Test

@@ -404,6 +404,31 @@ class SubscriptionsApiTest {
   // ---- rotate
 
   @Test
+  void of_a_pair_of_keys_only_the_public_one_is_ever_shown() throws Exception {
+    JsonNode created = created("/hook", "\"types\":[\"a\"],\"signature\":\"v1a\"");
+    assertThat(created.has("secret")).isFalse();
+    assertThat(text(created, "publicKey")).matches("whpk_[A-Za-z0-9+/]{43}=");
+    JsonNode secret = created.get("secrets").get(0);
+    assertThat(text(secret, "signature")).isEqualTo("v1a");
+    assertThat(text(secret, "publicKey")).isEqualTo(text(created, "publicKey"));
+    assertThat(show(created).get("secrets")).isEqualTo(created.get("secrets"));
+    assertThat(show(created).has("publicKey")).isFalse();
+
+    JsonNode rotated =
+        answered(200, server.post(path(created) + "/rotate", "{\"signature\":\"v1\"}"));
+    assertThat(text(rotated, "secret")).startsWith("whsec_");
+    assertThat(text(rotated.get("secrets").get(0), "signature")).isEqualTo("v1");
+    assertThat(rotated.get("secrets").get(0).has("publicKey")).isFalse();
+    assertThat(rotated.get("secrets").get(1).get("publicKey")).isEqualTo(secret.get("publicKey"));
+    JsonNode back =
+        answered(200, server.post(path(created) + "/rotate", "{\"signature\":\"v1a\"}"));
+    assertThat(back.has("secret")).isFalse();
+    assertThat(back.get("secrets").get(0).get("publicKey")).isEqualTo(back.get("publicKey"));
+    assertThat(back.get("publicKey")).isNotEqualTo(secret.get("publicKey"));
+    assertRefused(patch(created, "{\"signature\":\"v1\"}"), "signature");
+  }
+
+  @Test
   void a_rotated_secret_is_shown_once_and_the_old_one_goes_on_for_a_while() throws Exception {
     JsonNode created = created("/hook", "\"types\":[\"a\"]");
     JsonNode rotated = answered(200, server.post(path(created) + "/rotate", "{}"));

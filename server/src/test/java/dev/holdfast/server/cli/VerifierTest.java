@@ -15,10 +15,15 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.security.KeyFactory;
+import java.security.Signature;
+import java.security.spec.EdECPrivateKeySpec;
+import java.security.spec.NamedParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +45,9 @@ class VerifierTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final String ONE = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   private static final String TWO = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+  private static final String PAIR =
+      "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==";
+  private static final String PUBLIC = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
   private static final String BODY = "{\"type\":\"order.paid\",\"n\":\"é\"}";
 
   @Test
@@ -108,8 +116,37 @@ class VerifierTest {
         .isEqualTo(Verdict.OUTDATED);
   }
 
+  @Test
+  void a_signature_of_a_pair_of_keys_is_verified_with_its_public_key() throws Exception {
+    for (String key : List.of(PUBLIC, PAIR)) {
+      assertThat(verdict(List.of(key), signWithPair(), BODY)).isEqualTo(Verdict.GOOD);
+      assertThat(verdict(List.of(ONE, key), sign(TWO, NOW) + " " + signWithPair(), BODY))
+          .isEqualTo(Verdict.GOOD);
+      assertThat(verdict(List.of(key), signWithPair(), BODY + " ")).isEqualTo(Verdict.WRONG);
+      assertThat(verdict(List.of(key), sign(ONE, NOW), BODY)).isEqualTo(Verdict.WRONG);
+      for (String none : List.of("v1a,", "v1a,AAAA", "v1a,%", "v1a,é", "v1a")) {
+        assertThat(verdict(List.of(key), none, BODY)).isEqualTo(Verdict.WRONG);
+      }
+    }
+    assertThat(
+            new Verifier(List.of(Verifier.Key.read(PUBLIC)))
+                .verify(headers(signWithPair(), NOW), BODY.getBytes(UTF_8), NOW.plusSeconds(301)))
+        .isEqualTo(Verdict.OUTDATED);
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"", "whsec_", "planted", "whsec_planted!", "whsec_a", "WHSEC_AAAA"})
+  @ValueSource(
+      strings = {
+        "whpk_",
+        "whpk_planted",
+        "whsk_AAAA",
+        "",
+        "whsec_",
+        "planted",
+        "whsec_planted!",
+        "whsec_a",
+        "WHSEC_AAAA"
+      })
   void a_secret_that_is_none_is_refused_and_not_repeated(String text) {
     assertThatThrownBy(() -> Verifier.Key.read(text))
         .isInstanceOf(BadValue.class)
@@ -210,6 +247,16 @@ class VerifierTest {
             .add("Webhook-Id", "msg_1")
             .add("webhook-timestamp", "" + signedAt.getEpochSecond());
     return signature == null ? headers : headers.add("webhook-signature", signature);
+  }
+
+  private static String signWithPair() throws Exception {
+    Signature signature = Signature.getInstance("Ed25519");
+    byte[] seed = Arrays.copyOf(Base64.getDecoder().decode(PAIR.substring(5)), 32);
+    signature.initSign(
+        KeyFactory.getInstance("Ed25519")
+            .generatePrivate(new EdECPrivateKeySpec(NamedParameterSpec.ED25519, seed)));
+    signature.update(("msg_1." + NOW.getEpochSecond() + "." + BODY).getBytes(UTF_8));
+    return "v1a," + Base64.getEncoder().encodeToString(signature.sign());
   }
 
   private static String sign(String secret, Instant at) throws Exception {
