@@ -203,7 +203,13 @@ final class SubscriptionRow {
             row.getLong(FIRST_CHANGING + 16),
             () -> readSubscription(row),
             subscription -> sum(subscription, endedAt, sealed != null));
-    return sealed == null ? kept : seals.open(kept, sealed);
+    if (sealed == null) {
+      return kept;
+    }
+    if (Seals.isSealed(kept)) {
+      throw new Damaged("row " + kept.id() + " of subscriptions is sealed, and also is not");
+    }
+    return seals.open(kept, sealed);
   }
 
   /** When the subscription of the row was deleted, if it was. */
