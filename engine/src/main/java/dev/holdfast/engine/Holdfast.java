@@ -14,6 +14,7 @@ import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.StoreVault;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -97,7 +98,7 @@ public final class Holdfast {
       @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
-    SqliteStore store = SqliteStore.open(options.data());
+    SqliteStore store = SqliteStore.open(options.data(), options.masterKeys(), wall);
     try {
       return start(options, vertx, wall, tracer, whenBroken, store);
     } catch (StoreException | RuntimeException e) {
@@ -252,6 +253,11 @@ public final class Holdfast {
   /** The keys that open the API. Blocking. */
   public ApiKeys apiKeys() {
     return store.apiKeys();
+  }
+
+  /** What secrets are sealed with. Blocking. */
+  public StoreVault vault() {
+    return store.vault();
   }
 
   /**

@@ -7,6 +7,8 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.MasterKeySource;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -18,6 +20,7 @@ import java.time.Duration;
  * @param egress where attempts may go, and how
  * @param userAgent what receivers see as {@code User-Agent}
  * @param retention how long what is finished is kept
+ * @param masterKeys where the key comes from that secrets are sealed under
  */
 public record Options(
     Path data,
@@ -29,7 +32,34 @@ public record Options(
     Duration timeout,
     Egress egress,
     String userAgent,
-    Retention retention) {
+    Retention retention,
+    MasterKeySource masterKeys) {
+
+  /** Options with the key file in the data directory. */
+  public Options(
+      Path data,
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      Overload overload,
+      Duration timeout,
+      Egress egress,
+      String userAgent,
+      Retention retention) {
+    this(
+        data,
+        schedule,
+        health,
+        recovery,
+        limits,
+        overload,
+        timeout,
+        egress,
+        userAgent,
+        retention,
+        KeyFile.in(data));
+  }
 
   /** Options without quotas and without a reserve on disk. */
   public Options(

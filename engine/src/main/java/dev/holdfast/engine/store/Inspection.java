@@ -24,6 +24,7 @@ final class Inspection {
   private static final List<String> TABLES =
       List.of(
           "progress",
+          "data_keys",
           "open",
           "endpoints",
           "subscriptions",

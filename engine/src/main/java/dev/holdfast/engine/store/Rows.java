@@ -46,7 +46,7 @@ final class Rows {
   static final String ENDPOINT_COLUMNS =
       "id, tenant, url, created_at, state, since, reason, successes, failures, previous_attempts,"
           + " previous_failures, current_attempts, current_failures, consecutive_failures,"
-          + " last_success_at, next_probe_at, sum, rate_limit, gone_at";
+          + " last_success_at, next_probe_at, sum, rate_limit, gone_at, sealed";
 
   /** The columns that {@link #change} reads, in its order. */
   static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
@@ -358,7 +358,7 @@ final class Rows {
   static void setChanging(PreparedStatement statement, int first, Endpoint endpoint)
       throws SQLException {
     setHealth(statement, first, endpoint.health());
-    statement.setLong(first + 12, sum(endpoint));
+    statement.setLong(first + 12, sum(endpoint, true));
     if (endpoint.rateLimit() == null) {
       statement.setNull(first + 13, Types.DOUBLE);
     } else {
@@ -383,13 +383,18 @@ final class Rows {
     setTime(statement, first + 11, health.nextProbeAt());
   }
 
-  static long sum(Endpoint endpoint) {
+  /**
+   * The sum of an endpoint.
+   *
+   * @param sealed whether its URL is, and is not in the sum
+   */
+  static long sum(Endpoint endpoint, boolean sealed) {
     Health health = endpoint.health();
     RowSum sum =
         RowSum.of("endpoints")
             .add(endpoint.id())
             .add(endpoint.tenant())
-            .add(endpoint.url())
+            .add(sealed ? "sealed" : endpoint.url())
             .add(health.createdAt())
             .add(health.state().name())
             .add(health.since())
@@ -412,9 +417,17 @@ final class Rows {
     return sum.value();
   }
 
-  static Endpoint endpoint(ResultSet row) throws SQLException {
-    return Damaged.orIntact(
-        "endpoints", row.getLong(1), row.getLong(17), () -> readEndpoint(row), Rows::sum);
+  /** The endpoint, as far as there are keys for it. */
+  static Endpoint endpoint(ResultSet row, Seals seals) throws SQLException {
+    byte[] sealed = row.getBytes(20);
+    Endpoint kept =
+        Damaged.orIntact(
+            "endpoints",
+            row.getLong(1),
+            row.getLong(17),
+            () -> readEndpoint(row),
+            endpoint -> sum(endpoint, sealed != null));
+    return sealed == null ? kept : seals.open(kept, sealed);
   }
 
   private static Endpoint readEndpoint(ResultSet row) throws SQLException {

@@ -15,17 +15,21 @@ import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.MasterKeySource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +55,8 @@ public final class SqliteStore implements Store, History {
   static final String EARLIEST_DUE = "SELECT min(due) FROM open WHERE due IS NOT NULL";
 
   private final StoreFile file;
+  private final Seals seals;
+  private final @Nullable StoreVault vault;
   private final Writer writer;
   private final Upkeep upkeep;
   private final Checkpointer checkpointer;
@@ -66,9 +72,31 @@ public final class SqliteStore implements Store, History {
 
   private boolean closed;
 
-  /** Opens the store in a directory, which is made when absent. */
+  /**
+   * Opens the store in a directory, which is made when absent, with the key file that is in there;
+   * that is made with a new store.
+   */
   public static SqliteStore open(Path directory) throws StoreRefused {
     return open(directory, StoreLimits.DEFAULT);
+  }
+
+  /**
+   * Opens the store in a directory, which is made when absent.
+   *
+   * @param keys where the master key comes from, without which a store that has secrets is refused
+   */
+  public static SqliteStore open(Path directory, MasterKeySource keys, InstantSource clock)
+      throws StoreRefused {
+    return open(directory, keys, clock, StoreLimits.DEFAULT, Upkeep.Limits.DEFAULT);
+  }
+
+  /**
+   * Opens the store in a directory without a master key: for the keys of the API and nothing else.
+   * What is sealed stays so; nothing that has secrets can be read or written.
+   */
+  public static SqliteStore openSealed(Path directory) throws StoreRefused {
+    return open(
+        directory, null, InstantSource.system(), StoreLimits.DEFAULT, Upkeep.Limits.DEFAULT);
   }
 
   static SqliteStore open(Path directory, StoreLimits limits) throws StoreRefused {
@@ -77,15 +105,31 @@ public final class SqliteStore implements Store, History {
 
   static SqliteStore open(Path directory, StoreLimits limits, Upkeep.Limits upkeepLimits)
       throws StoreRefused {
-    StoreFile file = StoreFile.open(directory);
+    return open(directory, KeyFile.in(directory), InstantSource.system(), limits, upkeepLimits);
+  }
+
+  private static SqliteStore open(
+      Path directory,
+      @Nullable MasterKeySource keys,
+      InstantSource clock,
+      StoreLimits limits,
+      Upkeep.Limits upkeepLimits)
+      throws StoreRefused {
+    StoreFile file;
+    if (keys == null) {
+      file = StoreFile.open(directory);
+    } else {
+      StoreVault.check(keys);
+      file = StoreFile.open(directory, StoreVault.look(directory, keys));
+    }
     List<AutoCloseable> opened = new ArrayList<>();
     try {
-      return new SqliteStore(file, opened, limits, upkeepLimits);
-    } catch (SQLException | RuntimeException e) {
-      for (AutoCloseable part : opened.reversed()) {
-        close(part);
-      }
-      file.close();
+      return new SqliteStore(file, opened, keys, clock.instant(), limits, upkeepLimits);
+    } catch (StoreRefused e) {
+      close(file, opened);
+      throw e;
+    } catch (SQLException | StoreException | RuntimeException e) {
+      close(file, opened);
       throw new StoreRefused(
           file.path()
               + " cannot be opened: "
@@ -95,16 +139,35 @@ public final class SqliteStore implements Store, History {
     }
   }
 
+  private static void close(StoreFile file, List<AutoCloseable> opened) {
+    for (AutoCloseable part : opened.reversed()) {
+      close(part);
+    }
+    file.close();
+  }
+
   private SqliteStore(
-      StoreFile file, List<AutoCloseable> opened, StoreLimits limits, Upkeep.Limits upkeepLimits)
-      throws SQLException {
+      StoreFile file,
+      List<AutoCloseable> opened,
+      @Nullable MasterKeySource keys,
+      Instant now,
+      StoreLimits limits,
+      Upkeep.Limits upkeepLimits)
+      throws SQLException, StoreException, StoreRefused {
     this.file = file;
     var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
     Migrations.apply(connection);
     Migrations.makeShrinkable(connection);
     HistoryIndex index = new HistoryIndex(connection, upkeepLimits.index());
-    writer = new Writer(connection, file.mark(), index);
+    seals = Seals.closed();
+    writer = new Writer(connection, file.mark(), index, seals);
+    if (keys == null) {
+      vault = null;
+    } else {
+      vault = StoreVault.open(connection, writer, seals, keys, file.path(), now);
+      new Sealing(connection, writer, seals).run();
+    }
     upkeep = new Upkeep(connection, writer, index, upkeepLimits);
     List<Reader> longReaders = new ArrayList<>();
     for (int i = 0; i < limits.historyReaders(); i++) {
@@ -153,6 +216,11 @@ public final class SqliteStore implements Store, History {
     return writer.latestTime();
   }
 
+  /** What the secrets in it are sealed with. */
+  public StoreVault vault() {
+    return Objects.requireNonNull(vault, "the store was opened without a master key");
+  }
+
   /** The keys of the API. */
   public ApiKeys apiKeys() {
     return apiKeys;
@@ -160,19 +228,25 @@ public final class SqliteStore implements Store, History {
 
   @Override
   public Snapshot snapshot() throws StoreException {
+    try {
+      seals.vault();
+    } catch (IllegalArgumentException e) {
+      throw new StoreException(
+          StoreException.Kind.REFUSED, "reading where things stand: " + e.getMessage(), e);
+    }
     try (Reader reader = new Reader(file.path())) {
-      return reader.readAtOnce("reading where things stand", SqliteStore::snapshot);
+      return reader.readAtOnce("reading where things stand", this::snapshot);
     } catch (SQLException e) {
       throw Sqlite.failure("opening a reader", e);
     }
   }
 
-  private static Snapshot snapshot(Reader.Statements connection) throws SQLException {
+  private Snapshot snapshot(Reader.Statements connection) throws SQLException {
     List<Endpoint> endpoints = new ArrayList<>();
     try (ResultSet rows =
         connection.prepare("SELECT " + Rows.ENDPOINT_COLUMNS + " FROM endpoints").executeQuery()) {
       while (rows.next()) {
-        endpoints.add(Rows.endpoint(rows));
+        endpoints.add(Rows.endpoint(rows, seals));
       }
     }
     return new Snapshot(
@@ -205,13 +279,13 @@ public final class SqliteStore implements Store, History {
     return steps;
   }
 
-  private static List<Subscription> subscriptions(Reader.Statements connection, String which)
+  private List<Subscription> subscriptions(Reader.Statements connection, String which)
       throws SQLException {
     List<Subscription> subscriptions = new ArrayList<>();
     String sql = "SELECT " + SubscriptionRow.COLUMNS + " FROM subscriptions WHERE " + which;
     try (ResultSet rows = connection.prepare(sql).executeQuery()) {
       while (rows.next()) {
-        subscriptions.add(SubscriptionRow.read(rows));
+        subscriptions.add(SubscriptionRow.read(rows, seals));
       }
     }
     return subscriptions;

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.engine.vault.WrappedKey;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.sqlite.SQLiteConnection;
 
 /**
@@ -45,8 +47,11 @@ public final class StoreBackup {
    * @param rows how many rows it has, each of which is as it was written
    * @param unfinished how many messages were not finished
    * @param upTo the latest time that anything in it tells of
+   * @param masterKey the id of the master key that secrets in it are sealed under, which is not in
+   *     it; absent when nothing is sealed
    */
-  public record Copy(long bytes, long rows, long unfinished, Instant upTo) {}
+  public record Copy(
+      long bytes, long rows, long unfinished, Instant upTo, @Nullable String masterKey) {}
 
   /**
    * Copies the store of a directory, which a server may be using, into a file.
@@ -201,7 +206,8 @@ public final class StoreBackup {
           Files.size(file),
           result.rows(),
           Sqlite.number(connection, "SELECT count(*) FROM open"),
-          Progress.read(connection).at());
+          Progress.read(connection).at(),
+          DataKeys.read(connection).stream().map(WrappedKey::master).findFirst().orElse(null));
     }
   }
 

@@ -1,5 +1,11 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.KeysRefused;
+import dev.holdfast.engine.vault.MasterKeySource;
+import dev.holdfast.engine.vault.MasterKeys;
+import dev.holdfast.engine.vault.Vault;
+import dev.holdfast.engine.vault.WrappedKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at everything in a store that nobody uses: whether its tables and indexes hold together,
@@ -22,11 +29,13 @@ public final class StoreCheck {
   private static final int MOST_PROBLEMS = 100;
 
   private final Connection connection;
+  private final Seals seals;
   private final List<String> problems = new ArrayList<>();
   private long rows;
 
-  private StoreCheck(Connection connection) {
+  private StoreCheck(Connection connection, Seals seals) {
     this.connection = connection;
+    this.seals = seals;
   }
 
   /**
@@ -34,11 +43,22 @@ public final class StoreCheck {
    *
    * @param rows how many rows were read
    * @param problems what is damaged; empty when nothing is
+   * @param unopened the master key without which sealed values were not opened; absent when they
+   *     were, or when there are none
    */
-  public record Result(long rows, List<String> problems) {}
+  public record Result(long rows, List<String> problems, @Nullable String unopened) {}
 
-  /** Checks the store in a directory. Takes a time that grows with the store. */
+  /** Checks the store in a directory, with the key file that is in there. */
   public static Result run(Path directory) throws StoreRefused {
+    return run(directory, KeyFile.in(directory));
+  }
+
+  /**
+   * Checks the store in a directory. Takes a time that grows with the store.
+   *
+   * @param keys where the master key is looked for, with which sealed values are opened
+   */
+  public static Result run(Path directory, MasterKeySource keys) throws StoreRefused {
     if (!Files.exists(StoreFile.path(directory))) {
       throw new StoreRefused("There is no store in " + directory + ". Name another directory.");
     }
@@ -51,17 +71,52 @@ public final class StoreCheck {
                 + " was last used by an earlier Holdfast. Check it with that version, or start a"
                 + " server of this version on it once.");
       }
-      return all(connection);
+      return all(connection, keys);
+    } catch (KeysRefused e) {
+      throw new StoreRefused(String.valueOf(e.getMessage()), e);
     } catch (SQLException e) {
       throw new StoreRefused("The store in " + directory + " cannot be read: " + e.getMessage(), e);
     }
   }
 
-  /** Checks everything that a connection shows. */
+  /** Checks everything that a connection shows, and opens no sealed value. */
   static Result all(Connection connection) throws SQLException {
-    StoreCheck check = new StoreCheck(connection);
+    return all(connection, Seals.closed(), null);
+  }
+
+  private static Result all(Connection connection, MasterKeySource keys)
+      throws SQLException, KeysRefused {
+    List<WrappedKey> wrapped;
+    try {
+      wrapped = DataKeys.read(connection);
+    } catch (Damaged _) {
+      // Told when the table is read as all the others.
+      return all(connection);
+    }
+    if (wrapped.isEmpty()) {
+      return all(connection);
+    }
+    MasterKeys masters = keys.read().orElse(null);
+    String missing =
+        masters == null ? wrapped.getLast().master() : Vault.missing(wrapped, masters).orElse(null);
+    if (masters == null || missing != null) {
+      return all(connection, Seals.closed(), missing);
+    }
+    try {
+      return all(connection, Seals.of(StoreVault.vault(wrapped, masters)), null);
+    } catch (Damaged e) {
+      Result result = all(connection);
+      List<String> problems = new ArrayList<>(result.problems());
+      problems.add(e.what());
+      return new Result(result.rows(), List.copyOf(problems), null);
+    }
+  }
+
+  private static Result all(Connection connection, Seals seals, @Nullable String unopened)
+      throws SQLException {
+    StoreCheck check = new StoreCheck(connection, seals);
     check.all();
-    return new Result(check.rows, List.copyOf(check.problems));
+    return new Result(check.rows, List.copyOf(check.problems), unopened);
   }
 
   /**
@@ -104,12 +159,13 @@ public final class StoreCheck {
         "attempts",
         "message, number, " + Rows.ATTEMPT_COLUMNS + ", sum",
         row -> Rows.attempt(row, 3, 10, row.getLong(1), row.getInt(2)));
-    table("endpoints", Rows.ENDPOINT_COLUMNS, Rows::endpoint);
+    table("endpoints", Rows.ENDPOINT_COLUMNS, row -> Rows.endpoint(row, seals));
     table("endpoint_changes", Rows.CHANGE_COLUMNS, Rows::change);
     table("fan_outs", FanOutRow.COLUMNS, FanOutRow::read);
     table("replays", ReplayRow.COLUMNS, ReplayRow::read);
     table("replayed", Remaking.COLUMNS, Remaking::from);
-    table("subscriptions", SubscriptionRow.COLUMNS, SubscriptionRow::read);
+    table("subscriptions", SubscriptionRow.COLUMNS, row -> SubscriptionRow.read(row, seals));
+    table("data_keys", DataKeys.COLUMNS, DataKeys::key);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
     history();

@@ -43,7 +43,7 @@ final class StoreFile implements AutoCloseable {
   private static final int PAGE_COUNT_OFFSET = 28;
   private static final int VALID_FOR_OFFSET = 92;
 
-  private static final String UNTOUCHED = " Nothing in the directory was changed.";
+  static final String UNTOUCHED = " Nothing in the directory was changed.";
   private static final String DAMAGED =
       " Restore the directory from a backup, or start with an empty one." + UNTOUCHED;
 
@@ -63,17 +63,31 @@ final class StoreFile implements AutoCloseable {
     return directory.resolve(FILE);
   }
 
+  /** Looks at a store that nothing is written into yet. */
+  interface Look {
+    void at(Connection connection) throws SQLException, StoreRefused;
+  }
+
   static StoreFile open(Path directory) throws StoreRefused {
+    return open(directory, _ -> {});
+  }
+
+  /**
+   * Opens the file of a directory, or makes it.
+   *
+   * @param look refuses a store that is there, before anything is written
+   */
+  static StoreFile open(Path directory, Look look) throws StoreRefused {
     makeDirectory(directory);
     Path file = path(directory);
     Path lockFile = directory.resolve(LOCK_FILE);
     try {
       Lock lock = Files.exists(lockFile) ? lock(lockFile) : null;
       try {
-        check(file, lock);
+        check(file, lock, look);
         if (lock == null) {
           lock = lock(lockFile);
-          check(file, lock);
+          check(file, lock, look);
         }
         if (!Files.exists(file)) {
           create(file);
@@ -170,7 +184,7 @@ final class StoreFile implements AutoCloseable {
   }
 
   /** Refuses a file that is not a store of this or an earlier version. Writes nothing. */
-  private static void check(Path file, @Nullable Lock lock)
+  private static void check(Path file, @Nullable Lock lock, Look look)
       throws IOException, SQLException, StoreRefused {
     Path log = beside(file, "-wal");
     boolean hasLog = Files.exists(log) && Files.size(log) > 0;
@@ -192,10 +206,11 @@ final class StoreFile implements AutoCloseable {
     OptionalLong mark = lock == null ? OptionalLong.empty() : new Mark(lock.file()).commits();
     try {
       if (hasLog) {
-        checkWithLog(file, mark);
+        checkWithLog(file, mark, look);
       } else {
         try (Connection connection = Sqlite.frozenReader(file)) {
           checkTables(file, connection, mark);
+          look.at(connection);
         }
       }
     } catch (SQLException e) {
@@ -239,12 +254,13 @@ final class StoreFile implements AutoCloseable {
    * After a crash the newest tables may stand in the log only, so it has to be read too. Reading it
    * makes SQLite write an index of it, which is put back as it was.
    */
-  private static void checkWithLog(Path file, OptionalLong mark)
+  private static void checkWithLog(Path file, OptionalLong mark, Look look)
       throws IOException, SQLException, StoreRefused {
     Path index = beside(file, "-shm");
     byte[] before = Files.exists(index) ? Files.readAllBytes(index) : null;
     try (Connection connection = Sqlite.reader(file)) {
       checkTables(file, connection, mark);
+      look.at(connection);
     } catch (SQLException | StoreRefused e) {
       if (before == null) {
         Files.deleteIfExists(index);

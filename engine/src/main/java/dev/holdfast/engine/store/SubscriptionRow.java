@@ -17,6 +17,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -50,7 +51,8 @@ final class SubscriptionRow {
           "version",
           "version_changed_at",
           "written_url",
-          "sum");
+          "sum",
+          "sealed");
 
   /** The columns that {@link #read} reads, in its order. */
   static final String COLUMNS = FIXED + ", " + String.join(", ", CHANGING) + ", ended_at";
@@ -77,20 +79,23 @@ final class SubscriptionRow {
   private SubscriptionRow() {}
 
   /** Sets what {@link #INSERT} wants. */
-  static void setNew(PreparedStatement row, Subscription subscription) throws SQLException {
+  static void setNew(PreparedStatement row, Subscription subscription, Seals seals)
+      throws SQLException {
     row.setLong(1, subscription.id());
     row.setString(2, subscription.tenant());
     row.setLong(3, Rows.micros(subscription.createdAt()));
-    setChanging(row, FIRST_CHANGING, subscription);
+    setChanging(row, FIRST_CHANGING, subscription, seals);
   }
 
   /** Sets what {@link #UPDATE} wants. */
-  static void setChanged(PreparedStatement row, Subscription subscription) throws SQLException {
-    setChanging(row, 1, subscription);
+  static void setChanged(PreparedStatement row, Subscription subscription, Seals seals)
+      throws SQLException {
+    setChanging(row, 1, subscription, seals);
     row.setLong(1 + CHANGING.size(), subscription.id());
   }
 
-  private static void setChanging(PreparedStatement row, int first, Subscription subscription)
+  private static void setChanging(
+      PreparedStatement row, int first, Subscription subscription, Seals seals)
       throws SQLException {
     Interest interest = subscription.interest();
     Form form = subscription.form();
@@ -103,18 +108,16 @@ final class SubscriptionRow {
     row.setString(first + 6, interest.filters().json());
     row.setString(first + 7, form.format().name());
     row.setInt(first + 8, form.base64() ? 1 : 0);
-    if (form.authToken() == null) {
-      row.setNull(first + 9, Types.VARCHAR);
-    } else {
-      row.setString(first + 9, form.authToken());
-    }
-    row.setString(first + 10, headers(form.headers()));
-    row.setString(first + 11, secrets(form.secrets()));
+    // What may be in these is sealed.
+    row.setNull(first + 9, Types.VARCHAR);
+    row.setString(first + 10, "");
+    row.setString(first + 11, "");
     Rows.setTime(row, first + 12, isChanged(subscription) ? subscription.changedAt() : null);
     row.setString(first + 13, form.version().name());
     Rows.setTime(row, first + 14, form.edition().changedAt());
-    row.setString(first + 15, subscription.writtenUrl());
+    row.setNull(first + 15, Types.VARCHAR);
     row.setLong(first + 16, sum(subscription, null));
+    row.setBytes(first + 17, seals.seal(subscription));
   }
 
   /** Whether it was changed, as far as times are kept. */
@@ -123,11 +126,21 @@ final class SubscriptionRow {
   }
 
   /**
-   * The sum of a subscription.
+   * The sum of a subscription as it is written.
    *
    * @param endedAt when it was deleted, if it was
    */
   static long sum(Subscription subscription, @Nullable Instant endedAt) {
+    return sum(subscription, endedAt, Seals.isSealed(subscription));
+  }
+
+  /**
+   * The sum of a subscription.
+   *
+   * @param sealed whether what can be sealed is, and is not in the sum
+   */
+  static long sum(Subscription subscription, @Nullable Instant endedAt, boolean sealed) {
+    Form form = sealed ? withoutSealed(subscription.form()) : subscription.form();
     Interest interest = subscription.interest();
     RowSum sum =
         RowSum.of("subscriptions")
@@ -148,8 +161,7 @@ final class SubscriptionRow {
     if (!interest.filters().equals(Filters.NONE)) {
       sum.add(interest.filters().connector().name()).add(interest.filters().json());
     }
-    if (!subscription.form().equals(Form.PLAIN)) {
-      Form form = subscription.form();
+    if (!form.equals(Form.PLAIN)) {
       sum.add(form.format().name())
           .add(form.base64() ? 1 : 0)
           .add(form.authToken())
@@ -162,20 +174,47 @@ final class SubscriptionRow {
     if (isChanged(subscription)) {
       sum.add("changed_at").add(subscription.changedAt());
     }
-    if (subscription.writtenUrl() != null) {
+    if (sealed) {
+      sum.add("sealed");
+    } else if (subscription.writtenUrl() != null) {
       sum.add("written_url").add(subscription.writtenUrl());
     }
     return sum.value();
   }
 
-  static Subscription read(ResultSet row) throws SQLException {
-    Instant endedAt = Rows.time(row, FIRST_CHANGING + CHANGING.size());
-    return Damaged.orIntact(
-        "subscriptions",
-        row.getLong(1),
-        row.getLong(FIRST_CHANGING + 16),
-        () -> readSubscription(row),
-        subscription -> sum(subscription, endedAt));
+  private static Form withoutSealed(Form form) {
+    return new Form(
+        form.format(),
+        form.edition(),
+        form.base64(),
+        null,
+        Collections.emptyNavigableMap(),
+        List.of());
+  }
+
+  /** The subscription, as far as there are keys for it. */
+  static Subscription read(ResultSet row, Seals seals) throws SQLException {
+    Instant endedAt = endedAt(row);
+    byte[] sealed = row.getBytes(FIRST_CHANGING + 17);
+    Subscription kept =
+        Damaged.orIntact(
+            "subscriptions",
+            row.getLong(1),
+            row.getLong(FIRST_CHANGING + 16),
+            () -> readSubscription(row),
+            subscription -> sum(subscription, endedAt, sealed != null));
+    if (sealed == null) {
+      return kept;
+    }
+    if (Seals.isSealed(kept)) {
+      throw new Damaged("row " + kept.id() + " of subscriptions is sealed, and also is not");
+    }
+    return seals.open(kept, sealed);
+  }
+
+  /** When the subscription of the row was deleted, if it was. */
+  static @Nullable Instant endedAt(ResultSet row) throws SQLException {
+    return Rows.time(row, FIRST_CHANGING + CHANGING.size());
   }
 
   private static Subscription readSubscription(ResultSet row) throws SQLException {
@@ -222,13 +261,13 @@ final class SubscriptionRow {
     return types.stream().map(type -> line(type.text())).collect(Collectors.joining(LINE));
   }
 
-  private static String headers(Map<String, String> headers) {
+  static String headers(Map<String, String> headers) {
     return headers.entrySet().stream()
         .map(header -> line(header.getKey() + HEADER_SEPARATOR + header.getValue()))
         .collect(Collectors.joining(LINE));
   }
 
-  private static NavigableMap<String, String> readHeaders(String text) {
+  static NavigableMap<String, String> readHeaders(String text) {
     NavigableMap<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     for (String header : text.split(LINE, -1)) {
       if (!header.isEmpty()) {
@@ -240,7 +279,7 @@ final class SubscriptionRow {
   }
 
   /** One a line: when it was made, until when it is valid, if that is known, and its text. */
-  private static String secrets(List<Secret> secrets) {
+  static String secrets(List<Secret> secrets) {
     return secrets.stream()
         .map(
             secret ->
@@ -253,7 +292,7 @@ final class SubscriptionRow {
         .collect(Collectors.joining(LINE));
   }
 
-  private static List<Secret> readSecrets(String text) {
+  static List<Secret> readSecrets(String text) {
     List<Secret> secrets = new ArrayList<>();
     for (String secret : text.split(LINE, -1)) {
       if (!secret.isEmpty()) {

@@ -28,8 +28,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,7 @@ final class Writer implements AutoCloseable {
   private final Gathered lateOfEndpoint;
   private final Gathered lateOfSubscription;
   private final Gathered newEndpoints;
+  private final Gathered sealedAgain;
   private final Gathered subscriptions;
   private final Gathered updated;
   private final Gathered unsubscribed;
@@ -86,6 +89,10 @@ final class Writer implements AutoCloseable {
 
   private final Tenants tenants;
   private final HistoryIndex index;
+  private final Seals seals;
+
+  /** Endpoints whose settings this batch may have changed. */
+  private final Set<Long> configured = new HashSet<>();
 
   /** Messages that this batch finishes and that the index of history does not cover. */
   private int finishedBehind;
@@ -94,10 +101,11 @@ final class Writer implements AutoCloseable {
   private Progress progress;
   private volatile @Nullable StoreException broken;
 
-  Writer(Connection connection, Mark mark, HistoryIndex index) throws SQLException {
+  Writer(Connection connection, Mark mark, HistoryIndex index, Seals seals) throws SQLException {
     this.connection = connection;
     this.mark = mark;
     this.index = index;
+    this.seals = seals;
     this.progress = Progress.read(connection);
     this.tenants = new Tenants(connection);
     goOn = connection.prepareStatement(Progress.UPDATE);
@@ -172,9 +180,10 @@ final class Writer implements AutoCloseable {
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
                 + " failures, previous_attempts, previous_failures, current_attempts,"
                 + " current_failures, consecutive_failures, last_success_at, next_probe_at, sum,"
-                + " rate_limit, gone_at)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                + " rate_limit, gone_at, sealed)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 + " ON CONFLICT (id) DO NOTHING");
+    sealedAgain = gathered("UPDATE endpoints SET sealed = ? WHERE id = ?");
     subscriptions = gathered(SubscriptionRow.INSERT);
     updated =
         new Gathered(
@@ -206,6 +215,7 @@ final class Writer implements AutoCloseable {
     inOrder =
         List.of(
             newEndpoints,
+            sealedAgain,
             subscriptions,
             updated,
             unsubscribed,
@@ -262,6 +272,9 @@ final class Writer implements AutoCloseable {
               }
               for (Endpoint endpoint : batch.endpoints()) {
                 keepHealth(endpoint);
+                if (configured.contains(endpoint.id())) {
+                  sealAgain(endpoint);
+                }
               }
               for (Gathered rows : inOrder) {
                 rows.flush();
@@ -348,6 +361,7 @@ final class Writer implements AutoCloseable {
       throw failure;
     } finally {
       claimedNow.clear();
+      configured.clear();
     }
   }
 
@@ -417,9 +431,8 @@ final class Writer implements AutoCloseable {
         forget.setLong(1, forgotten.subscription());
         forget.executeUpdate();
       }
-      case Write.Configure _ -> {
-        // It is among the endpoints of the batch.
-      }
+      // It is among the endpoints of the batch.
+      case Write.Configure configure -> configured.add(configure.endpoint());
       case Write.ChangeState change -> {
         Health health = change.endpoint().health();
         Change kept = new Change(health.since(), health.state(), health.reason());
@@ -440,7 +453,8 @@ final class Writer implements AutoCloseable {
     if (subscribe.newEndpoint() != null) {
       insert(subscribe.newEndpoint());
     }
-    SubscriptionRow.setNew(subscriptions.row(), subscribe.subscription());
+    configured.add(subscribe.subscription().endpoint());
+    SubscriptionRow.setNew(subscriptions.row(), subscribe.subscription(), seals);
     subscriptions.add();
     if (subscribe.history() != null) {
       ReplayRow.set(replays.row(), subscribe.history());
@@ -452,7 +466,8 @@ final class Writer implements AutoCloseable {
     if (update.newEndpoint() != null) {
       insert(update.newEndpoint());
     }
-    SubscriptionRow.setChanged(updated.row(), update.subscription());
+    configured.add(update.subscription().endpoint());
+    SubscriptionRow.setChanged(updated.row(), update.subscription(), seals);
     updated.add();
   }
 
@@ -728,10 +743,19 @@ final class Writer implements AutoCloseable {
     PreparedStatement row = newEndpoints.row();
     row.setLong(1, endpoint.id());
     row.setString(2, endpoint.tenant());
-    row.setString(3, endpoint.url());
+    row.setString(3, seals.digest(endpoint));
     row.setLong(4, Rows.micros(endpoint.health().createdAt()));
     Rows.setChanging(row, 5, endpoint);
+    row.setBytes(20, seals.seal(endpoint));
     newEndpoints.add();
+  }
+
+  /** What is sealed of an endpoint changes only when somebody changes its settings. */
+  private void sealAgain(Endpoint endpoint) throws SQLException {
+    PreparedStatement row = sealedAgain.row();
+    row.setBytes(1, seals.seal(endpoint));
+    row.setLong(2, endpoint.id());
+    sealedAgain.add();
   }
 
   private void keepHealth(Endpoint endpoint) throws SQLException {

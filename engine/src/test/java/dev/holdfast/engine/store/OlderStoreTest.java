@@ -30,9 +30,12 @@ import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -43,6 +46,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,6 +63,10 @@ final class OlderStoreTest {
   @TempDir
   @SuppressWarnings("NullAway.Init")
   Path directory;
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path crashed;
 
   private final Writes writes = new Writes();
   private final ModelStore model = new ModelStore();
@@ -232,6 +240,84 @@ final class OlderStoreTest {
       compare(store);
     }
     assertThat(StoreCheck.run(directory).problems()).isEmpty();
+  }
+
+  /** In {@code store-0005.sql} too. */
+  private static final List<String> SECRETS =
+      List.of("one.example", "two.example", "whsec_new", "token", "X-One");
+
+  @Test
+  void what_was_in_plain_text_is_found_nowhere_any_more() throws Exception {
+    for (String secret : SECRETS) {
+      assertThat(isFound(secret)).as(secret).isTrue();
+    }
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      for (String secret : SECRETS) {
+        assertThat(isFound(secret)).as(secret).isFalse();
+      }
+      compare(store);
+    }
+    for (String secret : SECRETS) {
+      assertThat(isFound(secret)).as(secret).isFalse();
+    }
+  }
+
+  @Test
+  void a_sealing_that_ended_before_the_wiping_goes_on() throws Exception {
+    try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
+      Migrations.apply(connection);
+      Seals seals = Seals.closed();
+      Mark mark = new Mark(new RandomAccessFile(directory.resolve("mark").toFile(), "rw"));
+      Writer writer =
+          new Writer(
+              connection, mark, new HistoryIndex(connection, HistoryIndex.Limits.DEFAULT), seals);
+      StoreVault.open(
+          connection, writer, seals, KeyFile.in(directory), StoreFile.path(directory), NOW);
+      new Sealing(connection, writer, seals).sealRows();
+      copyTo(crashed);
+    }
+    assertThat(isFound(crashed, "whsec_new")).as("there is something to wipe").isTrue();
+    try (SqliteStore store = SqliteStore.open(crashed)) {
+      compare(store);
+      for (String secret : SECRETS) {
+        assertThat(isFound(crashed, secret)).as(secret).isFalse();
+      }
+    }
+    assertThat(StoreCheck.run(crashed).problems()).isEmpty();
+  }
+
+  @Test
+  void a_sealing_that_ended_before_its_commit_begins_again() throws Exception {
+    KeyFile.in(directory).readOrMake();
+    SqliteStore.openSealed(directory).close();
+    assertThat(isFound("whsec_new")).isTrue();
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      compare(store);
+      assertThat(isFound("whsec_new")).isFalse();
+    }
+  }
+
+  private boolean isFound(String text) throws IOException {
+    return isFound(directory, text);
+  }
+
+  private static boolean isFound(Path directory, String text) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        if (Files.readString(file, StandardCharsets.ISO_8859_1).contains(text)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void copyTo(Path target) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, target.resolve(file.getFileName()));
+      }
+    }
   }
 
   private void compare(SqliteStore store) throws Exception {

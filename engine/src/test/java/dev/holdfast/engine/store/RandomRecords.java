@@ -3,6 +3,7 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Form;
@@ -55,8 +56,14 @@ final class RandomRecords {
         "http://" + id() + ".example/" + text(40),
         health(time()),
         maybe(() -> new RateLimit(random.nextDouble(RateLimit.LEAST, RateLimit.MOST))),
-        null,
+        maybe(this::tls),
         maybe(this::time));
+  }
+
+  EndpointTls tls() {
+    return random.nextBoolean()
+        ? new EndpointTls(null, null, text(100))
+        : new EndpointTls(text(100), text(100), maybe(() -> text(100)));
   }
 
   Health health(Instant createdAt) {

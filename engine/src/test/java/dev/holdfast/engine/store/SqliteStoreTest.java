@@ -555,7 +555,7 @@ final class SqliteStoreTest extends StoreContract {
     }
     try (var files = Files.list(ownDirectory)) {
       assertThat(files.map(file -> file.getFileName().toString()))
-          .containsExactlyInAnyOrder("holdfast.db", "holdfast.lock");
+          .containsExactlyInAnyOrder("holdfast.db", "holdfast.lock", "master.key");
     }
   }
 
@@ -634,7 +634,8 @@ final class SqliteStoreTest extends StoreContract {
         "subscriptions SET version = 'V2'",
         "subscriptions SET version = 'V3'",
         "subscriptions SET version_changed_at = NULL",
-        "subscriptions SET written_url = NULL",
+        "subscriptions SET sealed = NULL",
+        "subscriptions SET sealed = zeroblob(50)",
         "subscriptions SET written_url = 'http://other.example'",
         "subscriptions SET version_changed_at = version_changed_at + 1",
         "subscriptions SET changed_at = NULL",

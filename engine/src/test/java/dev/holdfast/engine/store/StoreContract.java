@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Edition;
@@ -686,9 +687,17 @@ abstract class StoreContract {
   void what_was_set_of_an_endpoint_and_that_it_is_gone_is_kept() throws Exception {
     Endpoint endpoint = sample.endpoint("https://one.example/");
     subscribe(endpoint);
-    Endpoint changed = endpoint.withRateLimit(new RateLimit(0.3)).withGoneAt(after(7));
+    Endpoint changed =
+        endpoint
+            .withRateLimit(new RateLimit(0.3))
+            .withTls(new EndpointTls("certificate", "key", null))
+            .withGoneAt(after(7));
     store.write(new Batch(List.of(new Write.Configure(endpoint.id())), List.of(changed)));
-    Endpoint made = sample.endpoint("https://two.example/").withRateLimit(new RateLimit(10_000));
+    Endpoint made =
+        sample
+            .endpoint("https://two.example/")
+            .withRateLimit(new RateLimit(10_000))
+            .withTls(new EndpointTls(null, null, "roots"));
     subscribe(made);
     reopen();
     assertThat(store.snapshot().endpoints()).containsExactlyInAnyOrder(changed, made);

@@ -93,6 +93,8 @@ class TenantsTest {
           "ALTER TABLE open DROP COLUMN version",
           "ALTER TABLE messages DROP COLUMN version",
           "ALTER TABLE fan_outs DROP COLUMN versions",
+          "UPDATE endpoints SET url = '%s', sum = %d"
+              .formatted(endpoint.url(), Rows.sum(endpoint, false)),
           "DROP TABLE data_keys",
           "ALTER TABLE subscriptions DROP COLUMN sealed",
           "ALTER TABLE endpoints DROP COLUMN sealed",

@@ -7,6 +7,7 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.Optional;
@@ -27,6 +28,9 @@ interface Engine {
   Future<Optional<Tested>> test(String tenant, long endpoint);
 
   Future<Measurements> measure();
+
+  /** What secrets are sealed with. */
+  StoreVault vault();
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -58,6 +62,11 @@ interface Engine {
       @Override
       public Future<Measurements> measure() {
         return holdfast.measure();
+      }
+
+      @Override
+      public StoreVault vault() {
+        return holdfast.vault();
       }
     };
   }

@@ -48,6 +48,7 @@ record Problem(
     ALREADY_SUBSCRIBED(409, "already-subscribed", "There is such a subscription already"),
     ID_CONFLICT(409, "id-conflict", "The event id is taken"),
     LAST_ADMIN_KEY(409, "last-admin-key", "The last admin key cannot be revoked"),
+    MASTER_KEY_NOT_ROTATED(409, "master-key-not-rotated", "The master key was not changed"),
     NOT_RETRYABLE(409, "not-retryable", "The message cannot be retried"),
     TOO_MANY_HISTORIES(409, "too-many-histories", "Too many histories are under way"),
     TOO_MANY_SECRETS(409, "too-many-secrets", "Too many secrets are valid at once"),

@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
       "The copy is the state of one moment. It is read from end to end before it gets its name, so a",
       "file of that name is complete. While it is made the server's log grows by what is written;",
       "beyond 4 GB the backup is given up. It contains everything, also the digests of keys and the",
-      "data of events: keep it as safe as the store itself.",
+      "data of events: keep it as safe as the store itself. The master key is not in it: keep a copy",
+      "of the key file too, in another place.",
       "",
       "Exit codes: 0 done, 1 failed and there is no such file, 2 wrong usage."
     })
@@ -63,6 +64,12 @@ final class Backup implements Callable<Integer> {
       out.printf(
           "  %s, %,d rows, each as it was written, %,d messages unfinished%n",
           CopyProgress.size(copy.bytes()), copy.rows(), copy.unfinished());
+      if (copy.masterKey() != null) {
+        out.printf(
+            "  Secrets in it are sealed under the master key %s, which is not in it. Keep a copy of"
+                + " that key%n  elsewhere: without it the backup is of little use.%n",
+            copy.masterKey());
+      }
       return ExitCode.DONE;
     } catch (StoreRefused e) {
       err.println(e.getMessage());

@@ -2,8 +2,12 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.MasterKey;
+import dev.holdfast.engine.vault.MasterKeySource;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +24,13 @@ import picocli.CommandLine.Spec;
     footer = {
       "  ./holdfast check --data /var/lib/holdfast",
       "",
-      "Everything in the store is read, which may take minutes. Exit codes: 0 all is as it was",
-      "written, 1 something is damaged or the store cannot be opened."
+      "Everything in the store is read, which may take minutes. What is sealed is opened if the",
+      "master key is found. Exit codes: 0 all is as it was written, 1 something is damaged or the",
+      "store cannot be opened."
     })
 final class Check implements Callable<Integer> {
+  private final Surroundings surroundings;
+
   @Spec private @Nullable CommandSpec spec;
 
   @Option(
@@ -33,13 +40,29 @@ final class Check implements Callable<Integer> {
       defaultValue = "holdfast-data")
   private Path data = Path.of("holdfast-data");
 
-  Check() {}
+  @Option(
+      names = "--key-file",
+      paramLabel = "FILE",
+      description =
+          "The file with the master key (default: HOLDFAST_SECRETS_KEY, HOLDFAST_SECRETS_KEY_FILE, or"
+              + " master.key in the directory).")
+  private @Nullable Path keyFile;
+
+  Check(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
 
   @Override
   public Integer call() {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
     try {
-      StoreCheck.Result result = StoreCheck.run(data);
+      StoreCheck.Result result = StoreCheck.run(data, masterKeys());
+      if (result.unopened() != null) {
+        out.printf(
+            "What is sealed was not opened: the master key %s was not found. Name its file with"
+                + " --key-file.%n",
+            result.unopened());
+      }
       if (result.problems().isEmpty()) {
         out.printf("%,d rows, and each is as it was written.%n", result.rows());
         return ExitCode.DONE;
@@ -50,8 +73,31 @@ final class Check implements Callable<Integer> {
     } catch (StoreRefused e) {
       out.println(e.getMessage());
       return ExitCode.FAILED;
+    } catch (BadValue e) {
+      out.println("The master key in the environment " + e.what() + ". Correct it, or unset it.");
+      return ExitCode.FAILED;
     } finally {
       out.flush();
     }
+  }
+
+  /** Where a server with the same environment would find the master key. */
+  private MasterKeySource masterKeys() throws BadValue {
+    if (keyFile != null) {
+      return new KeyFile(keyFile);
+    }
+    List<MasterKey> keys = Settings.SECRETS_KEY.kind().read(variable(Settings.SECRETS_KEY));
+    if (!keys.isEmpty()) {
+      return new MasterKeySource.Given(keys, Settings.SECRETS_KEY.variable());
+    }
+    return Settings.SECRETS_KEY_FILE
+        .kind()
+        .read(variable(Settings.SECRETS_KEY_FILE))
+        .map(KeyFile::new)
+        .orElse(KeyFile.in(data));
+  }
+
+  private String variable(Setting<?> setting) {
+    return surroundings.environment().getOrDefault(setting.variable(), "").strip();
   }
 }

@@ -4,6 +4,10 @@ import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
 import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.KeysRefused;
+import dev.holdfast.engine.vault.MasterKeySource;
+import dev.holdfast.engine.vault.MasterKeys;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -20,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +74,7 @@ final class Checkup {
     findings.add(files());
     findings.addAll(disk());
     findings.addAll(serverAndStore());
+    findings.add(secrets());
     findings.addAll(
         clock(
             System.currentTimeMillis() - wallStart, (System.nanoTime() - steadyStart) / 1_000_000));
@@ -297,6 +303,34 @@ final class Checkup {
               "store",
               data + " is in use by a server that does not answer at " + address(),
               "Name its address with --port and --set server.host=…, or look at its log.");
+    }
+  }
+
+  /** The key is looked for where a server would; whether it is the store's, its start tells. */
+  private Finding secrets() {
+    MasterKeySource source = settings.masterKeys();
+    try {
+      Optional<MasterKeys> keys = source.read();
+      if (keys.isEmpty()) {
+        return StoreCheck.isThere(data)
+            ? Finding.warning(
+                "secrets",
+                "there is no master key in " + source.where(),
+                "If the store has secrets, put the file with their key there; a server does not start without it.")
+            : Finding.ok(
+                "secrets",
+                "there is no master key in " + source.where() + " yet; the first start makes it");
+      }
+      if (source instanceof KeyFile file && file.isReadableByOthers()) {
+        return Finding.warning(
+            "secrets",
+            "others can read the master key in " + file.path(),
+            "chmod 600 " + file.path());
+      }
+      return Finding.ok("secrets", keys.get().toString());
+    } catch (KeysRefused e) {
+      return Finding.problem(
+          "secrets", String.valueOf(e.getMessage()), "Do what it says before a server starts.");
     }
   }
 

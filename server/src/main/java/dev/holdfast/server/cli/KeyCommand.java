@@ -313,7 +313,7 @@ final class KeyCommand implements Runnable {
           "There is no store in %s. Name its directory with --data, or start the server once: its first start makes a store and prints an admin key."
               .formatted(data));
     }
-    try (SqliteStore store = SqliteStore.open(data)) {
+    try (SqliteStore store = SqliteStore.openSealed(data)) {
       work.run(Keys.of(store.apiKeys(), client.surroundings().clock()), data);
     } catch (StoreRefused e) {
       throw new CommandFailed(

@@ -5,6 +5,8 @@ import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.egress.EndpointUrl.Checked.Accepted;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
+import dev.holdfast.engine.vault.MasterKey;
+import dev.holdfast.engine.vault.MasterKeys;
 import dev.holdfast.server.api.DurationText;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -138,6 +140,16 @@ interface Kind<T> {
   /** A key that may be given or not. */
   static Kind<Optional<String>> optionalKey() {
     return new OptionalKey();
+  }
+
+  /** Master keys that may be given or not, separated by commas. */
+  static Kind<List<MasterKey>> masterKeys() {
+    return new MasterKeyList();
+  }
+
+  /** A file that may be named or not. */
+  static Kind<Optional<Path>> optionalFile() {
+    return new OptionalFile();
   }
 
   /** The address of a collector that may be given or not. */
@@ -690,6 +702,55 @@ interface Kind<T> {
     @Override
     public String allowed() {
       return "1 to " + MOST + " visible ASCII characters";
+    }
+  }
+
+  /** See {@link #masterKeys}. */
+  record MasterKeyList() implements Kind<List<MasterKey>> {
+    @Override
+    public List<MasterKey> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return List.of();
+      }
+      List<MasterKey> keys = new ArrayList<>();
+      for (String one : text.split(",", -1)) {
+        keys.add(MasterKey.parse(one).orElseThrow(() -> new BadValue("has no such key in it")));
+      }
+      if (keys.size() > MasterKeys.MOST) {
+        throw new BadValue("has too many keys in it");
+      }
+      return List.copyOf(keys);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or "
+          + MasterKey.FORM
+          + "; up to "
+          + MasterKeys.MOST
+          + " of them, separated by commas";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+
+  /** See {@link #optionalFile}. */
+  record OptionalFile() implements Kind<Optional<Path>> {
+    @Override
+    public Optional<Path> read(String text) throws BadValue {
+      try {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
+      } catch (InvalidPathException e) {
+        throw new BadValue("cannot be a file");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a file";
     }
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.engine.store.StoreBackup;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -24,6 +25,8 @@ import picocli.CommandLine.Spec;
       "What happened after the backup is not in it. So messages that were unfinished then are sent",
       "again, also those that were delivered since, with the same ids: receivers can tell. Events",
       "that were accepted since are missing, and their senders have to send them again.",
+      "",
+      "The master key is not in a backup: put the key file of that time into the directory.",
       "",
       "Exit codes: 0 done, 1 failed and the directory is as it was, 2 wrong usage."
     })
@@ -63,6 +66,13 @@ final class Restore implements Callable<Integer> {
               + " that were%n  delivered since, with the same ids. Events accepted since are"
               + " missing.%n",
           copy.unfinished());
+      if (copy.masterKey() != null) {
+        out.printf(
+            "  Secrets in it are sealed under the master key %s, which is not in a backup. Put the"
+                + " file with it at%n  %s before a server starts, or set secrets.key-file or"
+                + " secrets.key.%n",
+            copy.masterKey(), data.resolve(KeyFile.NAME));
+      }
       return ExitCode.DONE;
     } catch (StoreRefused e) {
       err.println(e.getMessage());

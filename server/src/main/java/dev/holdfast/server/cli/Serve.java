@@ -140,6 +140,8 @@ final class Serve implements Callable<Integer> {
         host.contains(":") ? "[" + host + "]" : host, server.port(), reach(host));
     out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
     out.println("  admin key  " + server.adminKey());
+    out.println("  secrets    " + server.masterKey());
+    server.warnings().forEach(warning -> out.println("  warning    " + warning));
     if (!isLoopback(host)
         && settings.get(Settings.ADMIN_KEY).filter(key -> key.length() < SHORT_KEY).isPresent()) {
       out.println("  warning    admin.key is short, and others can connect: they may guess it");

@@ -12,6 +12,9 @@ import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.MasterKey;
+import dev.holdfast.engine.vault.MasterKeySource;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
 import java.net.URI;
@@ -70,6 +73,23 @@ final class Settings {
           "",
           "A fixed key for automation: an admin of all tenants for as long as it is set, and never"
               + " stored. Without it a key is made at the first start and printed once.");
+
+  static final Setting<List<MasterKey>> SECRETS_KEY =
+      declare(
+          "secrets.key",
+          Kind.masterKeys(),
+          "",
+          "The master key that URLs, tokens and signing secrets are sealed under in the store, instead"
+              + " of one in a file. Behind a comma, older ones that can still be opened with.");
+
+  static final Setting<Optional<Path>> SECRETS_KEY_FILE =
+      declare(
+          "secrets.key-file",
+          Kind.optionalFile(),
+          "",
+          "The file with the master key, one a line, the current one first. Without it "
+              + KeyFile.NAME
+              + " in the data directory. It is made with a new store; keep a copy elsewhere.");
 
   static final Setting<Duration> RETRY_UNIT =
       declare(
@@ -437,7 +457,16 @@ final class Settings {
         get(DELIVERY_TIMEOUT),
         egress(),
         "Holdfast/" + version,
-        new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)));
+        new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)),
+        masterKeys());
+  }
+
+  /** Where the master key comes from. */
+  MasterKeySource masterKeys() {
+    List<MasterKey> keys = get(SECRETS_KEY);
+    return keys.isEmpty()
+        ? new KeyFile(get(SECRETS_KEY_FILE).orElse(get(DATA).resolve(KeyFile.NAME)))
+        : new MasterKeySource.Given(keys, SECRETS_KEY.key() + " (" + origin(SECRETS_KEY) + ")");
   }
 
   private Egress egress() {
@@ -507,6 +536,14 @@ final class Settings {
               "is %d, but must be less than circuit.window, which is %d (%s): so many attempts are never counted, and the failure rate would never matter"
                   .formatted(
                       get(CIRCUIT_MIN_ATTEMPTS), get(CIRCUIT_WINDOW), origin(CIRCUIT_WINDOW))));
+    }
+    if (!get(SECRETS_KEY).isEmpty() && get(SECRETS_KEY_FILE).isPresent()) {
+      problems.add(
+          new Problem(
+              SECRETS_KEY_FILE.key(),
+              origin(SECRETS_KEY_FILE),
+              "is given, and so is secrets.key (%s); leave one of them out"
+                  .formatted(origin(SECRETS_KEY))));
     }
     if (get(EGRESS_PROXY_NAMES) && get(EGRESS_PROXY).isEmpty()) {
       problems.add(

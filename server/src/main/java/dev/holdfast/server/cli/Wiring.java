@@ -6,6 +6,8 @@ import dev.holdfast.engine.Options;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.http.Lookups;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.StoreVault;
+import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
 import dev.holdfast.server.api.EndpointUrls;
@@ -24,8 +26,12 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** Puts the parts of a server together. */
 final class Wiring {
@@ -67,7 +73,7 @@ final class Wiring {
       ApiServer api =
           ApiServer.start(
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer));
-      return new Running(vertx, engine, api, tracing, keys.source());
+      return new Running(vertx, engine, api, tracing, keys.source(), warnings(engine.vault()));
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
@@ -79,6 +85,19 @@ final class Wiring {
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
+  }
+
+  private static List<String> warnings(StoreVault vault) {
+    Optional<Path> open = vault.keyFile().filter(KeyFile::isReadableByOthers).map(KeyFile::path);
+    if (open.isEmpty()) {
+      return List.of();
+    }
+    LoggerFactory.getLogger(Wiring.class)
+        .warn(
+            "secrets.key-file-open file={} next=\"others can read the master key; chmod 600\"",
+            open.get());
+    return List.of(
+        "others can read the master key; chmod 600 " + Printable.text(open.get().toString()));
   }
 
   private static ApiServer.Options apiOptions(
@@ -157,8 +176,19 @@ final class Wiring {
   }
 
   private record Running(
-      Vertx vertx, Holdfast engine, ApiServer api, @Nullable Tracing tracing, String adminKey)
+      Vertx vertx,
+      Holdfast engine,
+      ApiServer api,
+      @Nullable Tracing tracing,
+      String adminKey,
+      List<String> warnings)
       implements Server {
+    @Override
+    public String masterKey() {
+      StoreVault.Shown key = engine.vault().shown();
+      return "sealed under the master key %s, from %s".formatted(key.id(), key.source());
+    }
+
     @Override
     public int port() {
       return api.port();

@@ -12,6 +12,7 @@ import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -167,5 +168,10 @@ final class FakeEngine implements Engine {
   @Override
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
     return Future.succeededFuture(Optional.empty());
+  }
+
+  @Override
+  public StoreVault vault() {
+    throw new IllegalStateException("nothing is sealed here");
   }
 }

@@ -120,6 +120,16 @@ class ServeTest {
       }
 
       @Override
+      public String masterKey() {
+        return "sealed with wax";
+      }
+
+      @Override
+      public List<String> warnings() {
+        return List.of("the wax is soft");
+      }
+
+      @Override
       public Future<Void> stop() {
         happened.add("stopped");
         return stopped;

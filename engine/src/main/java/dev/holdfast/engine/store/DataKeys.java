@@ -1,0 +1,73 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.engine.vault.WrappedKey;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How the keys that values are sealed with are kept. */
+final class DataKeys {
+  /** The columns that {@link #key} reads, in its order. */
+  static final String COLUMNS = "id, master, wrapped, created_at, sum";
+
+  /** The version of the tables that brought them. */
+  private static final int SINCE = 7;
+
+  private DataKeys() {}
+
+  /** All of them; none in a store of an earlier version. */
+  static List<WrappedKey> read(Connection connection) throws SQLException {
+    List<WrappedKey> keys = new ArrayList<>();
+    if (Migrations.version(connection) < SINCE) {
+      return keys;
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery("SELECT " + COLUMNS + " FROM data_keys ORDER BY id")) {
+      while (rows.next()) {
+        keys.add(key(rows));
+      }
+    }
+    return keys;
+  }
+
+  static WrappedKey key(ResultSet row) throws SQLException {
+    return Damaged.orIntact(
+        "data_keys",
+        row.getLong(1),
+        row.getLong(5),
+        () ->
+            new WrappedKey(
+                row.getInt(1), row.getString(2), row.getBytes(3), Rows.instant(row.getLong(4))),
+        DataKeys::sum);
+  }
+
+  /** Keeps them, in the place of those that were there, within a transaction. */
+  static void put(Connection connection, List<WrappedKey> keys) throws SQLException {
+    try (PreparedStatement row =
+        connection.prepareStatement(
+            "INSERT OR REPLACE INTO data_keys (" + COLUMNS + ") VALUES (?, ?, ?, ?, ?)")) {
+      for (WrappedKey key : keys) {
+        row.setInt(1, key.id());
+        row.setString(2, key.master());
+        row.setBytes(3, key.wrapped());
+        row.setLong(4, Rows.micros(key.createdAt()));
+        row.setLong(5, sum(key));
+        row.executeUpdate();
+      }
+    }
+  }
+
+  private static long sum(WrappedKey key) {
+    return RowSum.of("data_keys")
+        .add(key.id())
+        .add(key.master())
+        .add(key.wrapped())
+        .add(key.createdAt())
+        .value();
+  }
+}

@@ -1,0 +1,183 @@
+package dev.holdfast.engine.vault;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file with master keys, one a line, the current one first.
+ *
+ * <p>It is written whole or not at all, and is on disk before anything is wrapped with a key that
+ * only it has. Only its owner can read a file that is made here.
+ */
+public record KeyFile(Path path) implements MasterKeySource {
+  /** What the file is called in a data directory. */
+  public static final String NAME = "master.key";
+
+  private static final int MOST_BYTES = 16 << 10;
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+
+  /** Whoever has one of these and is not the owner can read it, or put another in its place. */
+  private static final Set<PosixFilePermission> OTHERS =
+      Set.of(
+          PosixFilePermission.GROUP_READ,
+          PosixFilePermission.GROUP_WRITE,
+          PosixFilePermission.OTHERS_READ,
+          PosixFilePermission.OTHERS_WRITE);
+
+  /** The key file of a data directory, where no other is named. */
+  public static KeyFile in(Path directory) {
+    return new KeyFile(directory.resolve(NAME));
+  }
+
+  @Override
+  public String where() {
+    return path.toString();
+  }
+
+  @Override
+  public Optional<MasterKeys> read() throws KeysRefused {
+    if (!Files.exists(path)) {
+      return Optional.empty();
+    }
+    try {
+      if (!Files.isRegularFile(path) || Files.size(path) > MOST_BYTES) {
+        throw notKeys();
+      }
+      List<MasterKey> keys = new ArrayList<>();
+      for (String line : Files.readAllLines(path, StandardCharsets.ISO_8859_1)) {
+        if (!line.isBlank()) {
+          keys.add(MasterKey.parse(line).orElseThrow(this::notKeys));
+        }
+      }
+      if (keys.isEmpty() || keys.size() > MasterKeys.MOST) {
+        throw notKeys();
+      }
+      return Optional.of(new MasterKeys(keys, where()));
+    } catch (IOException e) {
+      throw new KeysRefused(
+          "The key file " + path + " cannot be read: " + e + ". Let this user read it.", e);
+    }
+  }
+
+  private KeysRefused notKeys() {
+    return new KeysRefused(
+        "%s is not a key file: it has 1 to %d keys, one a line, each of them %s. Put the right file there, or name another (secrets.key-file)."
+            .formatted(path, MasterKeys.MOST, MasterKey.FORM));
+  }
+
+  @Override
+  public MasterKeys readOrMake() throws KeysRefused {
+    Optional<MasterKeys> there = read();
+    return there.isPresent() ? there.get() : write(List.of(MasterKey.make(new SecureRandom())));
+  }
+
+  /** Whether others than its owner can read it; not where nobody can say. */
+  public boolean isReadableByOthers() {
+    try {
+      return Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS::contains);
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Makes ready for another current key: the first one of the file if that is not in use yet, and
+   * else a new one. The one in use stays in the file.
+   */
+  public MasterKeys begin(MasterKey inUse) throws KeysRefused {
+    List<MasterKey> there = read().map(MasterKeys::all).orElse(List.of());
+    LinkedHashSet<MasterKey> keys = new LinkedHashSet<>();
+    keys.add(
+        there.isEmpty() || there.getFirst().equals(inUse)
+            ? MasterKey.make(new SecureRandom())
+            : there.getFirst());
+    keys.add(inUse);
+    for (MasterKey key : there) {
+      if (keys.size() < MasterKeys.MOST) {
+        keys.add(key);
+      }
+    }
+    List<MasterKey> wanted = List.copyOf(keys);
+    return wanted.equals(there) ? new MasterKeys(there, where()) : write(wanted);
+  }
+
+  /** Leaves the current key alone in the file, once nothing is wrapped with the others. */
+  public void finish(MasterKey current) throws KeysRefused {
+    write(List.of(current));
+  }
+
+  private MasterKeys write(List<MasterKey> keys) throws KeysRefused {
+    StringBuilder text = new StringBuilder();
+    for (MasterKey key : keys) {
+      text.append(key.text()).append('\n');
+    }
+    Path unfinished = path.resolveSibling(path.getFileName() + ".new");
+    try {
+      Files.deleteIfExists(unfinished);
+      try (FileChannel channel =
+          FileChannel.open(
+              unfinished,
+              Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+              ownerOnly())) {
+        ByteBuffer bytes = StandardCharsets.US_ASCII.encode(text.toString());
+        while (bytes.hasRemaining()) {
+          channel.write(bytes);
+        }
+        channel.force(true);
+      }
+      move(unfinished);
+      sync(path.toAbsolutePath().getParent());
+      return new MasterKeys(keys, where());
+    } catch (IOException e) {
+      throw new KeysRefused(
+          "The key file "
+              + path
+              + " cannot be written: "
+              + e
+              + ". Make its directory and let this user write into it, or name another file"
+              + " (secrets.key-file).",
+          e);
+    }
+  }
+
+  private FileAttribute<?>[] ownerOnly() {
+    return path.getFileSystem().supportedFileAttributeViews().contains("posix")
+        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(OWNER_ONLY)}
+        : new FileAttribute<?>[0];
+  }
+
+  private void move(Path unfinished) throws IOException {
+    try {
+      Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
+    } catch (AtomicMoveNotSupportedException e) {
+      Files.move(unfinished, path, StandardCopyOption.REPLACE_EXISTING);
+    }
+  }
+
+  private static void sync(@Nullable Path directory) throws IOException {
+    if (directory == null) {
+      return;
+    }
+    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+}
