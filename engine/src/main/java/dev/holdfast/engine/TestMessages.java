@@ -144,7 +144,7 @@ final class TestMessages {
                 now);
     Message message =
         Message.pending(ids.next(now), event.id(), subscription.id(), endpoint.id(), event.size());
-    return new Delivery(message, event, subscription, endpoint.url(), now);
+    return new Delivery(message, event, subscription, endpoint.url(), endpoint.tls(), now, false);
   }
 
   /**

@@ -133,7 +133,8 @@ final class Commit {
   /** Whether what was set about an endpoint has to be on disk when the entry is. */
   private static boolean bringsItsEndpoint(Entry entry, Lane lane) {
     return entry.write() instanceof Write.Configure
-        || (entry.write() instanceof Write.Subscribe && lane.endpoint.rateLimit() != null);
+        || (entry.write() instanceof Write.Subscribe
+            && (lane.endpoint.rateLimit() != null || lane.endpoint.tls() != null));
   }
 
   private List<Entry> gather() {

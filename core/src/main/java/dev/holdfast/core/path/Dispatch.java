@@ -444,6 +444,7 @@ final class Dispatch {
                 event,
                 subscription,
                 lane.endpoint.url(),
+                lane.endpoint.tls(),
                 now.now(),
                 !held.unproven)));
   }

@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewSecret;
@@ -74,9 +75,12 @@ final class Imports {
    * An import that is being written.
    *
    * @param items what is answered when it has landed
-   * @param limitsBefore the rate limits that endpoints had, in case it does not land
+   * @param before what was set about endpoints, in case it does not land
    */
-  private record UnderWay(List<Item> items, Map<Lane, Optional<RateLimit>> limitsBefore) {}
+  private record UnderWay(List<Item> items, Map<Lane, Settings> before) {}
+
+  /** What is set about an endpoint. */
+  private record Settings(@Nullable RateLimit rateLimit, @Nullable EndpointTls tls) {}
 
   /** What tells a subscription from others, whatever else changes about it. */
   private record Identity(String url, List<TypePattern> types, @Nullable String subject) {
@@ -237,7 +241,7 @@ final class Imports {
     return plans;
   }
 
-  /** Whether what is not {@link Content} is the same too: the secret and the endpoint's limit. */
+  /** Whether what is not {@link Content} is the same too: the secret, and the endpoint's. */
   private boolean isSameBeside(Imported imported, Subscription before) {
     Wish wish = imported.wish();
     boolean sameSecret =
@@ -245,9 +249,10 @@ final class Imports {
             || newest(wish.form())
                 .map(Secret::text)
                 .equals(newest(before.form()).map(Secret::text));
+    Endpoint endpoint = lanes.of(before.endpoint()).endpoint;
     return sameSecret
-        && (wish.rateLimit() == null
-            || wish.rateLimit().equals(lanes.of(before.endpoint()).endpoint.rateLimit()));
+        && (wish.rateLimit() == null || wish.rateLimit().equals(endpoint.rateLimit()))
+        && (wish.tls() == null || wish.tls().equals(endpoint.tls()));
   }
 
   private static Optional<Secret> newest(Form form) {
@@ -291,7 +296,7 @@ final class Imports {
   }
 
   private void carryOut(String tenant, List<Plan> plans, Consumer<Answer> replyTo, Turn turn) {
-    Map<Lane, Optional<RateLimit>> limitsBefore = limitRates(tenant, plans, turn);
+    Map<Lane, Settings> before = configure(tenant, plans, turn);
     List<Item> items = new ArrayList<>();
     List<Write.Subscribe> created = new ArrayList<>();
     List<Write.Update> changed = new ArrayList<>();
@@ -305,13 +310,13 @@ final class Imports {
         items.add(change(plan.before().with(plan.wish().interest(), form, turn.now()), changed));
       }
     }
-    write(tenant, items, limitsBefore, created, changed, replyTo, turn);
+    write(tenant, items, before, created, changed, replyTo, turn);
   }
 
   private void write(
       String tenant,
       List<Item> items,
-      Map<Lane, Optional<RateLimit>> limitsBefore,
+      Map<Lane, Settings> before,
       List<Write.Subscribe> created,
       List<Write.Update> changed,
       Consumer<Answer> replyTo,
@@ -320,21 +325,28 @@ final class Imports {
       turn.reply(replyTo, new Answer.Imported(items));
       return;
     }
-    underWay.put(tenant, new UnderWay(items, limitsBefore));
+    underWay.put(tenant, new UnderWay(items, before));
     int weight = created.size() + changed.size();
     commit.add(
         new Commit.Entry(new Write.Import(created, changed), null, null, replyTo, weight, 0));
   }
 
-  /** Limits endpoints before they are written, which is no later than the subscriptions are. */
-  private Map<Lane, Optional<RateLimit>> limitRates(String tenant, List<Plan> plans, Turn turn) {
-    Map<Lane, Optional<RateLimit>> before = new HashMap<>();
+  /** Sets what is wanted about endpoints before the subscriptions are written. */
+  private Map<Lane, Settings> configure(String tenant, List<Plan> plans, Turn turn) {
+    Map<Lane, Settings> before = new HashMap<>();
     for (Plan plan : plans) {
       RateLimit limit = plan.wish().rateLimit();
-      if (limit != null && !plan.same()) {
-        Lane lane = subscriptions.lane(tenant, plan.wish().url(), turn);
-        before.putIfAbsent(lane, Optional.ofNullable(lane.endpoint.rateLimit()));
+      EndpointTls tls = plan.wish().tls();
+      if ((limit == null && tls == null) || plan.same()) {
+        continue;
+      }
+      Lane lane = subscriptions.lane(tenant, plan.wish().url(), turn);
+      before.putIfAbsent(lane, new Settings(lane.endpoint.rateLimit(), lane.endpoint.tls()));
+      if (limit != null) {
         subscriptions.limitRate(lane, limit);
+      }
+      if (tls != null) {
+        subscriptions.secure(lane, tls);
       }
     }
     return before;
@@ -412,11 +424,12 @@ final class Imports {
       }
     }
     ended
-        .limitsBefore()
+        .before()
         .forEach(
-            (lane, limit) -> {
+            (lane, settings) -> {
               if (lane.stored) {
-                subscriptions.limitRate(lane, limit.orElse(null));
+                subscriptions.limitRate(lane, settings.rateLimit());
+                subscriptions.secure(lane, settings.tls());
               }
             });
     for (Write.Update changed : write.changed()) {

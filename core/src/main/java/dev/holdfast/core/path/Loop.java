@@ -211,7 +211,7 @@ public final class Loop implements View {
       case Request.Update update -> subscriptions.update(update, replyTo, turn);
       case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
       case Request.Operate operate -> operate(operate, replyTo, turn);
-      case Request.LimitRate limit -> subscriptions.limitRate(limit, replyTo, turn);
+      case Request.Configure configure -> subscriptions.configure(configure, replyTo, turn);
       case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
       case Request.Replay replay -> replays.start(replay, replyTo, turn);
       case Request.CancelReplay cancel -> replays.cancel(cancel, replyTo, turn);

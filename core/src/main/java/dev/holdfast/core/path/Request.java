@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
@@ -50,13 +51,25 @@ public sealed interface Request {
    * @param url normalised, as {@link dev.holdfast.core.model.Endpoint#url}
    * @param writtenUrl the same as its owner has written it, where that is something else
    * @param rateLimit the endpoint's from now on; absent leaves it as it is
+   * @param tls the endpoint's from now on; absent leaves it as it is
    */
   record Wish(
       String url,
       @Nullable String writtenUrl,
       Interest interest,
       Form form,
-      @Nullable RateLimit rateLimit) {
+      @Nullable RateLimit rateLimit,
+      @Nullable EndpointTls tls) {
+
+    /** A wish for nothing special about encrypted connections. */
+    public Wish(
+        String url,
+        @Nullable String writtenUrl,
+        Interest interest,
+        Form form,
+        @Nullable RateLimit rateLimit) {
+      this(url, writtenUrl, interest, form, rateLimit, null);
+    }
 
     /** A wish of which nobody will ask how its URL was written. */
     public Wish(String url, Interest interest, Form form, @Nullable RateLimit rateLimit) {
@@ -102,7 +115,18 @@ public sealed interface Request {
       Interest.Change interest,
       Form.Change form,
       @Nullable Boolean paused,
-      @Nullable NewRateLimit rateLimit) {
+      @Nullable NewRateLimit rateLimit,
+      EndpointTls.@Nullable Change tls) {
+
+    /** A change of nothing about encrypted connections. */
+    public Patch(
+        @Nullable String url,
+        Interest.Change interest,
+        Form.Change form,
+        @Nullable Boolean paused,
+        @Nullable NewRateLimit rateLimit) {
+      this(url, interest, form, paused, rateLimit, null);
+    }
 
     public static Patch toUrl(String url) {
       return new Patch(url, Interest.Change.NOTHING, Form.Change.NOTHING, null, null);
@@ -135,11 +159,21 @@ public sealed interface Request {
   record Operate(String tenant, long endpoint, Operation operation) implements Request {}
 
   /**
-   * Send an endpoint no more than this; absent: as much as there is. Answered by EndpointIs,
+   * Change what is set about an endpoint; what is absent stays. Answered by EndpointIs, Unfit,
    * NotFound or Refused.
    */
-  record LimitRate(String tenant, long endpoint, @Nullable RateLimit rateLimit)
-      implements Request {}
+  record Configure(
+      String tenant,
+      long endpoint,
+      @Nullable NewRateLimit rateLimit,
+      EndpointTls.@Nullable Change tls)
+      implements Request {
+
+    /** Sends an endpoint no more than this; absent: as much as there is. */
+    public static Configure limitRate(String tenant, long endpoint, @Nullable RateLimit limit) {
+      return new Configure(tenant, endpoint, new NewRateLimit(limit), null);
+    }
+  }
 
   /** Try a message now. Answered by RetryStarted, NotRetryable, NotFound or Refused. */
   record RetryNow(String tenant, long message) implements Request {}

@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Health;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Subscriptions come, change and go; {@link Align} sees to the messages that they have. */
 final class Subscriptions {
+  private static final Answer NOT_ENCRYPTED =
+      new Answer.Unfit(
+          "tls", "Connections to this URL are not encrypted. Use one that begins with https.");
+
   private final IdSource ids;
   private final Match match;
   private final Lanes lanes;
@@ -69,6 +74,9 @@ final class Subscriptions {
     if (wish.rateLimit() != null) {
       limitRate(lane, wish.rateLimit());
     }
+    if (wish.tls() != null) {
+      secure(lane, wish.tls());
+    }
     Subscription subscription = subscription(ids.next(turn.now()), lane, wish, turn);
     match.coming(subscription);
     Replay history =
@@ -115,13 +123,28 @@ final class Subscriptions {
     dispatch.limitChanged(lane);
   }
 
-  void limitRate(Request.LimitRate request, Consumer<Answer> replyTo, Turn turn) {
+  /** Connections are made in this way from the next attempt on. */
+  void secure(Lane lane, @Nullable EndpointTls tls) {
+    lane.endpoint = lane.endpoint.withTls(tls);
+    commit.touch(lane);
+  }
+
+  void configure(Request.Configure request, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lanes.get(request.endpoint());
     if (lane == null || !lane.stored || !lane.endpoint.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
-    limitRate(lane, request.rateLimit());
+    if (!isPossible(request.tls(), lane.endpoint.url())) {
+      turn.reply(replyTo, NOT_ENCRYPTED);
+      return;
+    }
+    if (request.rateLimit() != null) {
+      limitRate(lane, request.rateLimit().limit());
+    }
+    if (request.tls() != null) {
+      secure(lane, request.tls().applyTo(lane.endpoint.tls()));
+    }
     commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
@@ -155,6 +178,11 @@ final class Subscriptions {
       turn.reply(replyTo, objection);
       return;
     }
+    String url = patch.url() == null ? lanes.of(before.endpoint()).endpoint.url() : patch.url();
+    if (!isPossible(patch.tls(), url)) {
+      turn.reply(replyTo, NOT_ENCRYPTED);
+      return;
+    }
     Lane lane =
         patch.url() == null
             ? lanes.of(before.endpoint())
@@ -162,11 +190,18 @@ final class Subscriptions {
     if (patch.rateLimit() != null) {
       limitRate(lane, patch.rateLimit().limit());
     }
+    if (patch.tls() != null) {
+      secure(lane, patch.tls().applyTo(lane.endpoint.tls()));
+    }
     Subscription after = patched(before, patch, lane.endpoint.id(), turn);
     match.changing(after);
     commit.add(
         Commit.Entry.of(
             new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo));
+  }
+
+  private static boolean isPossible(EndpointTls.@Nullable Change change, String url) {
+    return change == null || change.applyTo(null) == null || EndpointTls.isPossible(url);
   }
 
   /** Why a change does not go with what stays of a subscription. */

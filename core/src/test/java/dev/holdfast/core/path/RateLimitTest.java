@@ -32,7 +32,7 @@ class RateLimitTest {
 
   private static Answer limit(Crank crank, Subscription subscription, @Nullable Double perSecond) {
     return crank.ask(
-        new Request.LimitRate(
+        Request.Configure.limitRate(
             subscription.tenant(),
             subscription.endpoint(),
             perSecond == null ? null : new RateLimit(perSecond)));
@@ -97,7 +97,7 @@ class RateLimitTest {
   void only_its_tenant_can_limit_an_endpoint() {
     Crank crank = new Crank();
     Subscription subscription = crank.subscribe(URL, "t");
-    assertThat(crank.ask(new Request.LimitRate("other", subscription.endpoint(), null)))
+    assertThat(crank.ask(Request.Configure.limitRate("other", subscription.endpoint(), null)))
         .isEqualTo(new Answer.NotFound());
     assertThatThrownBy(() -> new RateLimit(0)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new RateLimit(Double.NaN))

@@ -96,6 +96,19 @@ final class Dialler {
 
   /** Opens a connection. */
   void dial(Opening opening) {
+    tls.prepare(
+        opening.origin,
+        eventLoop,
+        isReady -> {
+          if (!isReady) {
+            opening.fail(Kind.TLS);
+          } else if (!opening.isAbandoned()) {
+            dialPrepared(opening);
+          }
+        });
+  }
+
+  private void dialPrepared(Opening opening) {
     Origin origin = opening.origin;
     if (!rules.permitsPort(origin.key.port())) {
       opening.fail(Kind.FORBIDDEN);

@@ -161,7 +161,7 @@ final class HttpSender {
   /** An attempt that can be made; nothing when its URL is not one that can be sent to. */
   private @Nullable Sending sending(Delivery delivery, Attempts.Ended ended) {
     Letterhead letterhead = letterheads.of(delivery.subscription());
-    Target target = targets.of(delivery.url());
+    Target target = targets.of(delivery.url(), delivery.tls());
     Span span = spans == null ? null : spans.start(delivery);
     if (target == null) {
       trace(span, delivery, null, null, Outcome.Failure.of(Kind.FORBIDDEN), 0);

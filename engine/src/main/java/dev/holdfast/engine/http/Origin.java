@@ -1,5 +1,6 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.egress.IpLiteral;
 import java.net.InetAddress;
@@ -10,13 +11,15 @@ import javax.net.ssl.SNIHostName;
 import javax.net.ssl.SNIServerName;
 import org.jspecify.annotations.Nullable;
 
-/** Scheme, host and port: what a connection can be kept for. */
+/**
+ * Scheme, host and port, and who we are there and whom we trust: what a connection can be kept for.
+ */
 final class Origin {
 
   /** What makes two origins the same. */
-  record Key(boolean https, String host, int port) {
-    static Key of(EndpointUrl url) {
-      return new Key(url.https(), url.host(), url.port());
+  record Key(boolean https, String host, int port, @Nullable EndpointTls tls) {
+    static Key of(EndpointUrl url, @Nullable EndpointTls tls) {
+      return new Key(url.https(), url.host(), url.port(), url.https() ? tls : null);
     }
   }
 

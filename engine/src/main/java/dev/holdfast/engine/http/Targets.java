@@ -1,5 +1,6 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.engine.egress.EndpointUrl;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,7 +13,10 @@ final class Targets {
   private final String userAgent;
   private final int most;
   private final Consumer<Origin> forgotten;
-  private final LinkedHashMap<String, Target> byUrl = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** By their URL, or by {@link Special}. */
+  private final LinkedHashMap<Object, Target> known = new LinkedHashMap<>(16, 0.75f, true);
+
   private final Map<Origin.Key, Origin> origins = new HashMap<>();
 
   /**
@@ -25,21 +29,25 @@ final class Targets {
     this.forgotten = forgotten;
   }
 
+  /** A URL with something special about encrypted connections to it. */
+  private record Special(String url, EndpointTls tls) {}
+
   /** The target of a URL, or nothing if it is not a URL that can be sent to. */
-  @Nullable Target of(String url) {
-    Target known = byUrl.get(url);
-    if (known != null) {
-      return known;
+  @Nullable Target of(String url, @Nullable EndpointTls tls) {
+    Object key = tls == null ? url : new Special(url, tls);
+    Target before = known.get(key);
+    if (before != null) {
+      return before;
     }
     if (!(EndpointUrl.check(url) instanceof EndpointUrl.Checked.Accepted(EndpointUrl parsed))) {
       return null;
     }
-    Origin origin = origins.computeIfAbsent(Origin.Key.of(parsed), Origin::new);
+    Origin origin = origins.computeIfAbsent(Origin.Key.of(parsed, tls), Origin::new);
     origin.targets++;
     Target target = new Target(origin, parsed, userAgent);
-    byUrl.put(url, target);
-    if (byUrl.size() > most) {
-      forget(byUrl.pollFirstEntry().getValue());
+    known.put(key, target);
+    if (known.size() > most) {
+      forget(known.pollFirstEntry().getValue());
     }
     return target;
   }

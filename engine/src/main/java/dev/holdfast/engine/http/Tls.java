@@ -1,8 +1,10 @@
 package dev.holdfast.engine.http;
 
+import dev.holdfast.core.model.EndpointTls;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.OpenSsl;
@@ -12,6 +14,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -19,9 +22,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Agrees on encryption with servers, and verifies who they are.
@@ -29,6 +34,9 @@ import javax.net.ssl.SSLParameters;
  * <p>BoringSSL does it where it runs, and Java's own engine elsewhere. Certificates are verified by
  * Java in either case, on threads of this class: a chain takes longer than everything else in an
  * attempt, and the event loop has others to serve.
+ *
+ * <p>An endpoint may have authorities of its own, and a certificate that we show to its server.
+ * Then it shares nothing with others: no connections, and no sessions.
  *
  * <p>A server that was verified a short while ago is asked to go on with the session of then, which
  * costs both sides much less. Sessions are kept by name and port, so they are only ever used for
@@ -52,6 +60,9 @@ final class Tls {
   /** How many sessions are remembered. A server decides how large one is, up to its ration. */
   private static final int MOST_SESSIONS = 1_024;
 
+  /** And of each endpoint that has something special about it. */
+  private static final int MOST_OWN_SESSIONS = 16;
+
   /** How long a server that was verified is taken for the same. */
   private static final int SESSION_SECONDS = 300;
 
@@ -63,12 +74,21 @@ final class Tls {
 
   private static final int THREAD_LIVES_SECONDS = 10;
 
+  /** How many endpoints' own settings are kept ready. */
+  private static final int MOST_OWN = 256;
+
   private final SslContext context;
+  private final OwnContexts own;
   private final ThreadPoolExecutor threads = threads();
 
-  /** Shares the context until it is closed. */
+  /** Shares the context until it is closed. What is special about endpoints adds to nothing. */
   Tls(SslContext context) {
+    this(context, new OwnContexts(MOST_OWN, tls -> context(tls, List.of(), provider())));
+  }
+
+  private Tls(SslContext context, OwnContexts own) {
     this.context = ReferenceCountUtil.retain(context);
+    this.own = own;
   }
 
   /**
@@ -81,28 +101,102 @@ final class Tls {
   }
 
   static Tls verifying(List<X509Certificate> trusted, SslProvider provider) {
-    SslContext context;
-    try {
-      context =
-          SslContextBuilder.forClient()
-              .sslProvider(provider)
-              .protocols("TLSv1.3", "TLSv1.2")
-              .applicationProtocolConfig(PROTOCOLS)
-              .trustManager(Authorities.usualAnd(trusted))
-              .sessionCacheSize(MOST_SESSIONS)
-              .sessionTimeout(SESSION_SECONDS)
-              .build();
-    } catch (SSLException e) {
-      throw new IllegalStateException("this Java cannot make TLS connections", e);
-    }
-    Tls tls = new Tls(context);
+    Authorities authorities = Authorities.usualAnd(trusted);
+    SslContext context = context(provider, authorities, null, MOST_SESSIONS);
+    Tls tls = new Tls(context, new OwnContexts(MOST_OWN, own -> context(own, trusted, provider)));
     ReferenceCountUtil.release(context);
     return tls;
   }
 
+  /**
+   * Trusts an endpoint's own authorities besides the others, and shows its server who we are.
+   *
+   * @param trusted authorities that all endpoints have besides those that Java trusts
+   */
+  private static SslContext context(
+      EndpointTls own, List<X509Certificate> trusted, SslProvider provider)
+      throws TlsMaterial.Unusable {
+    TlsMaterial material = TlsMaterial.of(own);
+    List<X509Certificate> all = new ArrayList<>(trusted);
+    all.addAll(material.roots());
+    return context(
+        material.needsJava() ? SslProvider.JDK : provider,
+        Authorities.usualAnd(all),
+        material,
+        MOST_OWN_SESSIONS);
+  }
+
+  private static SslContext context(
+      SslProvider provider,
+      Authorities authorities,
+      @Nullable TlsMaterial material,
+      int mostSessions) {
+    SslContextBuilder builder =
+        SslContextBuilder.forClient()
+            .sslProvider(provider)
+            .protocols("TLSv1.3", "TLSv1.2")
+            .applicationProtocolConfig(PROTOCOLS)
+            .trustManager(authorities)
+            .sessionCacheSize(mostSessions)
+            .sessionTimeout(SESSION_SECONDS);
+    if (material != null && material.privateKey() != null) {
+      builder.keyManager(
+          material.privateKey(), material.certificates().toArray(X509Certificate[]::new));
+    }
+    try {
+      return builder.build();
+    } catch (SSLException e) {
+      throw new IllegalStateException("this Java cannot make TLS connections", e);
+    }
+  }
+
   /** One with the same authorities and sessions, and threads of its own. */
   Tls another() {
-    return new Tls(context);
+    return new Tls(context, own);
+  }
+
+  /**
+   * Makes ready what connections to that origin need, on another thread if that takes a while.
+   *
+   * @param told called on the event loop, at once or later, with whether it could be done
+   */
+  void prepare(Origin origin, EventLoop eventLoop, Consumer<Boolean> told) {
+    EndpointTls special = origin.key.tls();
+    if (special == null || own.isReady(special)) {
+      told.accept(true);
+      return;
+    }
+    try {
+      threads.execute(
+          () -> {
+            boolean isReady = isUsable(special);
+            eventLoop.execute(() -> told.accept(isReady));
+          });
+    } catch (RejectedExecutionException _) {
+      told.accept(false);
+    }
+  }
+
+  private boolean isUsable(EndpointTls special) {
+    try {
+      ReferenceCountUtil.release(own.take(special));
+      return true;
+    } catch (TlsMaterial.Unusable | RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** What connections to that origin are made with; to be released after use. */
+  private SslContext context(Origin origin) {
+    EndpointTls special = origin.key.tls();
+    if (special == null) {
+      return ReferenceCountUtil.retain(context);
+    }
+    try {
+      return own.take(special);
+    } catch (TlsMaterial.Unusable e) {
+      throw new IllegalStateException("an endpoint's certificates cannot be used", e);
+    }
   }
 
   /** The engine whose memory is freed with its connection, not when Java next looks for garbage. */
@@ -132,7 +226,13 @@ final class Tls {
 
   /** Verifies the certificate against the name, whichever address it was looked up to. */
   SslHandler handler(Channel channel, Origin origin) {
-    SSLEngine engine = context.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
+    SslContext its = context(origin);
+    SSLEngine engine;
+    try {
+      engine = its.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
+    } finally {
+      ReferenceCountUtil.release(its);
+    }
     SSLParameters parameters = engine.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     if (!origin.serverNames.isEmpty()) {
@@ -149,6 +249,7 @@ final class Tls {
   void close() {
     if (!threads.isShutdown()) {
       threads.shutdown();
+      own.close();
       ReferenceCountUtil.release(context);
     }
   }

@@ -44,7 +44,8 @@ final class SendingRates {
 
   private SendingRates() {
     Target found =
-        new Targets("Holdfast/rates", 10, origin -> {}).of("https://example.com/hooks/orders");
+        new Targets("Holdfast/rates", 10, origin -> {})
+            .of("https://example.com/hooks/orders", null);
     if (found == null) {
       throw new AssertionError("no target");
     }

@@ -2,6 +2,7 @@ package dev.holdfast.engine.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.EndpointTls;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -13,7 +14,7 @@ class TargetsTest {
 
   @Test
   void a_url_is_taken_apart_once() {
-    assertThat(targets.of("http://a.test/1")).isSameAs(targets.of("http://a.test/1"));
+    assertThat(targets.of("http://a.test/1", null)).isSameAs(targets.of("http://a.test/1", null));
   }
 
   @Test
@@ -44,11 +45,25 @@ class TargetsTest {
   }
 
   @Test
+  void connections_are_shared_only_with_the_same_certificates() {
+    EndpointTls one = new EndpointTls("certificate", "key", null);
+    EndpointTls equal = new EndpointTls("certificate", "key", null);
+    EndpointTls other = new EndpointTls("certificate", "key", "roots");
+    Target plain = target("https://a.test/");
+    Target special = Objects.requireNonNull(targets.of("https://a.test/", one));
+    assertThat(targets.of("https://a.test/", equal)).isSameAs(special);
+    assertThat(special.origin).isNotSameAs(plain.origin);
+    Target another = Objects.requireNonNull(targets.of("https://a.test/", other));
+    assertThat(another.origin).isNotSameAs(special.origin);
+    assertThat(forgotten).containsExactly(plain.origin);
+  }
+
+  @Test
   void what_is_no_url_is_no_target() {
-    assertThat(targets.of("nonsense")).isNull();
+    assertThat(targets.of("nonsense", null)).isNull();
   }
 
   private Target target(String url) {
-    return Objects.requireNonNull(targets.of(url));
+    return Objects.requireNonNull(targets.of(url, null));
   }
 }

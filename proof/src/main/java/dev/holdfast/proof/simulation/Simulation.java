@@ -468,7 +468,11 @@ final class Simulation {
           case FREEZE -> model.frozenByHand(operate.endpoint(), now);
         }
       }
-      case Request.LimitRate limit -> model.limitsRate(limit.endpoint(), limit.rateLimit(), now);
+      case Request.Configure configure -> {
+        if (configure.rateLimit() != null) {
+          model.limitsRate(configure.endpoint(), configure.rateLimit().limit(), now);
+        }
+      }
       case Request.Update update ->
           model.changing(update.subscription(), change(update.patch()), now);
       case Request.Replay replay -> model.replaying(replay.selection());
@@ -696,7 +700,7 @@ final class Simulation {
         Endpoint which = store.endpointAt(limit.endpoint());
         if (which != null) {
           RateLimit rate = new RateLimit(limit.perSecond());
-          ask(new Request.LimitRate(TENANT, which.id(), rate), _ -> {});
+          ask(Request.Configure.limitRate(TENANT, which.id(), rate), _ -> {});
         }
       }
       case Action.RetryByHand retry -> retryByHand(retry.which());
@@ -959,7 +963,7 @@ final class Simulation {
         ask(new Request.Operate(TENANT, endpoint.id(), Operation.ENABLE), _ -> {});
       }
       if (endpoint.rateLimit() != null) {
-        ask(new Request.LimitRate(TENANT, endpoint.id(), null), _ -> {});
+        ask(Request.Configure.limitRate(TENANT, endpoint.id(), null), _ -> {});
       }
     }
   }

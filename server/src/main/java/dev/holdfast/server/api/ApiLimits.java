@@ -34,6 +34,18 @@ public record ApiLimits(
   /** Of one subscription, also in an import. */
   static final int SUBSCRIPTION_BYTES = 64 << 10;
 
+  /** Of what is changed about an endpoint. */
+  static final int ENDPOINT_BYTES = 64 << 10;
+
+  /** A certificate and those between it and an authority, in PEM. */
+  static final int CERTIFICATE_CHARS = 16 << 10;
+
+  /** A private key in PEM. */
+  static final int PRIVATE_KEY_CHARS = 8 << 10;
+
+  /** Certificates of authorities in PEM. */
+  static final int ROOTS_CHARS = 24 << 10;
+
   /** One subscription in an import: also what several changes have built up. */
   static final int IMPORTED_BYTES = 256 << 10;
 

@@ -117,7 +117,7 @@ public final class ApiServer {
         new SubscriptionsApi(engine, subscriptions, destinations, options.clock()).routes());
     routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
     routes.addAll(new ImportApi(engine, subscriptions, destinations).routes());
-    routes.addAll(new EndpointsApi(engine).routes());
+    routes.addAll(new EndpointsApi(engine, options.clock()).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring()).routes());

@@ -1,11 +1,12 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
-import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
@@ -15,6 +16,7 @@ import dev.holdfast.engine.TooManyTests;
 import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +24,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** Shows endpoints and their health, and lets people change their state. */
 final class EndpointsApi {
@@ -30,9 +31,11 @@ final class EndpointsApi {
   private static final JsonBody JSON = new JsonBody(1);
 
   private final Engine engine;
+  private final InstantSource clock;
 
-  EndpointsApi(Engine engine) {
+  EndpointsApi(Engine engine, InstantSource clock) {
     this.engine = engine;
+    this.clock = clock;
   }
 
   List<Route> routes() {
@@ -40,7 +43,7 @@ final class EndpointsApi {
         Route.get(PATH, Access.LOOK, Set.of("state", "cursor", "limit"), this::list),
         Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
         Route.get(PATH + "/{id}/changes", Access.LOOK, Set.of("limit"), this::changes),
-        Route.patchJson(PATH + "/{id}", Access.MANAGE, ApiLimits.ACTION_BYTES, this::change),
+        Route.patchJson(PATH + "/{id}", Access.MANAGE, ApiLimits.ENDPOINT_BYTES, this::change),
         operation("enable", Operation.ENABLE),
         operation("disable", Operation.DISABLE),
         operation("freeze", Operation.FREEZE),
@@ -66,34 +69,34 @@ final class EndpointsApi {
 
   private void change(Exchange exchange, byte[] body) {
     long id = id(exchange);
-    Wish wanted = JSON.read(body, EndpointsApi::change);
-    if (!wanted.limitsRate()) {
+    Wish wanted = JSON.read(body, this::change);
+    if (wanted.rateLimit() == null && wanted.tls() == null) {
       get(exchange, body);
       return;
     }
     exchange.ask(
         engine,
-        new Request.LimitRate(exchange.tenant(), id, wanted.rateLimit()),
+        new Request.Configure(exchange.tenant(), id, wanted.rateLimit(), wanted.tls()),
         Answer.EndpointIs.class,
         is -> show(exchange, is));
   }
 
-  /** What is to be changed of an endpoint: nothing, or its rate limit. */
-  private record Wish(boolean limitsRate, @Nullable RateLimit rateLimit) {}
+  /** What is to be changed of an endpoint; what is absent stays. */
+  private record Wish(@Nullable NewRateLimit rateLimit, EndpointTls.@Nullable Change tls) {}
 
-  private static Wish change(JsonParser parser) {
-    Wish wish = new Wish(false, null);
-    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      String name = parser.currentName();
-      if (!name.equals(RateLimits.FIELD)) {
-        throw JsonBody.unknownField(name, RateLimits.FIELD);
+  private Wish change(JsonParser parser) {
+    NewRateLimit rateLimit = null;
+    EndpointTls.Change tls = null;
+    FieldNames names = new FieldNames(parser);
+    for (String name = names.next(); name != null; name = names.next()) {
+      switch (name) {
+        case RateLimits.FIELD -> rateLimit = new NewRateLimit(RateLimits.read(parser));
+        case TlsFields.FIELD -> tls = TlsFields.read(parser, clock.instant(), true);
+        default ->
+            throw JsonBody.unknownField(name, String.join(", ", RateLimits.FIELD, TlsFields.FIELD));
       }
-      if (wish.limitsRate()) {
-        throw JsonBody.twice(name);
-      }
-      wish = new Wish(true, RateLimits.read(parser));
     }
-    return wish;
+    return new Wish(rateLimit, tls);
   }
 
   private void list(Exchange exchange, byte[] body) {
@@ -223,6 +226,7 @@ final class EndpointsApi {
     Json.time(out, "lastSuccessAt", health.lastSuccessAt());
     Json.time(out, "nextProbeAt", health.nextProbeAt());
     RateLimits.write(out, endpoint.rateLimit());
+    TlsFields.write(out, endpoint.tls());
     Json.time(out, "goneAt", endpoint.goneAt());
     out.writeNumberProperty("pending", now.unfinished().pending());
     out.writeNumberProperty("waiting", now.unfinished().waiting());

@@ -68,6 +68,7 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
     Json.id(out, "endpoint", Id.ENDPOINT, subscription.endpoint());
     out.writeBooleanProperty("paused", subscription.paused());
     RateLimits.write(out, endpoint.rateLimit());
+    TlsFields.write(out, endpoint.tls());
     Json.time(out, "goneAt", endpoint.goneAt());
     Json.time(out, "createdAt", subscription.createdAt());
     Json.time(out, "changedAt", subscription.changedAt());

@@ -5,6 +5,7 @@ import dev.holdfast.core.filter.FilterReader;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.filter.Filters.Connector;
 import dev.holdfast.core.filter.InvalidFilter;
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewHeaders;
@@ -43,7 +44,7 @@ import tools.jackson.core.JsonToken;
 final class SubscriptionReader {
   private static final String CHANGEABLE =
       "url, types, subject, filters, filterConnector, format, version, base64Encoding, authToken,"
-          + " headers, rateLimit";
+          + " headers, rateLimit, tls";
 
   private static final String SIGNATURE = "signature";
 
@@ -115,7 +116,8 @@ final class SubscriptionReader {
                   fields.headers,
                   null),
               null,
-              fields.rateLimit);
+              fields.rateLimit,
+              fields.tls);
         });
   }
 
@@ -230,7 +232,12 @@ final class SubscriptionReader {
     Form form = form(fields, secret(fields.secret, fields.signature));
     return new Asked(
         new Wish(
-            fields.url, interest, form, fields.rateLimit == null ? null : fields.rateLimit.limit()),
+            fields.url,
+            null,
+            interest,
+            form,
+            fields.rateLimit == null ? null : fields.rateLimit.limit(),
+            TlsFields.checkUrl(fields.tls == null ? null : fields.tls.applyTo(null), fields.url)),
         fields.since,
         isMade);
   }
@@ -304,6 +311,7 @@ final class SubscriptionReader {
     private @Nullable NewToken authToken;
     private @Nullable NewHeaders headers;
     private @Nullable NewRateLimit rateLimit;
+    private EndpointTls.@Nullable Change tls;
     private @Nullable String secret;
     private @Nullable Signature signature;
     private @Nullable Instant since;
@@ -336,6 +344,7 @@ final class SubscriptionReader {
         case "authToken" -> fields.authToken = new NewToken(token(parser, name, isChange));
         case OwnHeaders.FIELD -> fields.headers = OwnHeaders.read(parser, isChange);
         case RateLimits.FIELD -> fields.rateLimit = new NewRateLimit(RateLimits.read(parser));
+        case TlsFields.FIELD -> fields.tls = TlsFields.read(parser, clock.instant(), isChange);
         default -> rare(parser, name, fields, purpose);
       }
     }

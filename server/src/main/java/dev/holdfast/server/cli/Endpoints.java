@@ -153,6 +153,19 @@ final class Endpoints implements Callable<Integer> {
         });
   }
 
+  private static void printTls(ClientOptions options, Item tls) {
+    if (!tls.isNull("certificate")) {
+      options.line("certificate", certificate(tls.object("certificate")));
+    }
+    for (Item root : tls.list("roots")) {
+      options.line("trusts", certificate(root));
+    }
+  }
+
+  private static String certificate(Item shown) {
+    return "%s, until %s".formatted(shown.text("subject"), shown.shown("notAfter"));
+  }
+
   private static void print(ClientOptions options, Item endpoint) {
     Instant now = options.now();
     Item sinceEnabled = endpoint.object("sinceEnabled");
@@ -182,6 +195,9 @@ final class Endpoints implements Callable<Integer> {
                 endpoint.count("pending"), endpoint.count("waiting"), endpoint.count("parked")));
     if (!endpoint.isNull("rateLimit")) {
       options.line("rate limit", endpoint.text("rateLimit") + " requests per second");
+    }
+    if (!endpoint.isNull("tls")) {
+      printTls(options, endpoint.object("tls"));
     }
     if (endpoint.time("goneAt") != null) {
       options.line("gone", "answered 410 " + Ago.text(now, endpoint.time("goneAt")));
