@@ -71,7 +71,9 @@ final class StoreFileTest {
   private void copyAfterCrash(Path to, String... statements) throws Exception {
     try (Connection connection = Sqlite.writer(file(), 0)) {
       Sqlite.execute(
-          connection, "INSERT INTO api_keys VALUES (1, 'n', 'ADMIN', NULL, x'00', 0, 0)");
+          connection,
+          "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum)"
+              + " VALUES (1, 'n', 'ADMIN', NULL, x'00', 0, 0)");
       Sqlite.execute(connection, statements);
       for (String suffix : List.of("", "-wal", "-shm")) {
         Files.copy(directory.resolve("holdfast.db" + suffix), to.resolve("holdfast.db" + suffix));

@@ -24,14 +24,20 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Puts the parts of a server together. */
 final class Wiring {
+  private static final Logger log = LoggerFactory.getLogger(Wiring.class);
 
   /** The engine's own, with everything on the path; and one apart, see {@link Attempts}. */
   private static final int EVENT_LOOPS = 2;
+
+  private static final Duration USES_WRITTEN_EVERY = Duration.ofMinutes(1);
 
   private Wiring() {}
 
@@ -67,7 +73,8 @@ final class Wiring {
       ApiServer api =
           ApiServer.start(
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer));
-      return new Running(vertx, engine, api, tracing, keys.source());
+      vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
+      return new Running(vertx, engine, api, tracing, keys);
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
@@ -148,6 +155,20 @@ final class Wiring {
     return most == 0 ? limits : limits.withReceivingBytes(most);
   }
 
+  /** Once a minute at most, so the log needs no count. */
+  private static Future<?> writeUses(Vertx vertx, Keys keys) {
+    return vertx
+        .executeBlocking(
+            () -> {
+              keys.writeUses();
+              return true;
+            })
+        .onFailure(
+            e ->
+                log.warn(
+                    "keys.uses-unwritten next=\"when keys were last used is written later\"", e));
+  }
+
   private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
     if (tracing != null) {
       tracing.close();
@@ -157,8 +178,13 @@ final class Wiring {
   }
 
   private record Running(
-      Vertx vertx, Holdfast engine, ApiServer api, @Nullable Tracing tracing, String adminKey)
+      Vertx vertx, Holdfast engine, ApiServer api, @Nullable Tracing tracing, Keys keys)
       implements Server {
+    @Override
+    public String adminKey() {
+      return keys.source();
+    }
+
     @Override
     public int port() {
       return api.port();
@@ -167,6 +193,7 @@ final class Wiring {
     @Override
     public Future<Void> stop() {
       return api.stop()
+          .eventually(() -> writeUses(vertx, keys))
           .eventually(engine::stop)
           .eventually(this::stopTracing)
           .eventually(vertx::close);

@@ -116,8 +116,9 @@ final class TestServer implements AutoCloseable {
   /** Keys that nobody can change. */
   private static final class FixedKeys implements Keyring {
     @Override
-    public Optional<Principal> authenticate(byte[] sha256OfKey) {
-      return Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(sha256OfKey)));
+    public Recognition authenticate(byte[] sha256OfKey, Instant now) {
+      Principal principal = PRINCIPALS.get(HexFormat.of().formatHex(sha256OfKey));
+      return principal == null ? UNKNOWN : new Valid(principal);
     }
 
     @Override
@@ -126,9 +127,11 @@ final class TestServer implements AutoCloseable {
     }
 
     @Override
-    public Created create(@Nullable String name, Role role, @Nullable String tenant) {
+    public Created create(
+        @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt) {
       return new Created(
-          new Key(1, name == null ? "made" : name, role, tenant, Instant.EPOCH), "hf_made");
+          new Key(1, name == null ? "made" : name, role, tenant, Instant.EPOCH, expiresAt, null),
+          "hf_made");
     }
 
     @Override
