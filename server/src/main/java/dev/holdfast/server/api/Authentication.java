@@ -48,6 +48,10 @@ final class Authentication {
               + access.roles()
               + ".");
     }
+    if (access.isWide() && principal.tenant() != null) {
+      throw Refusal.of(
+          Kind.NOT_ALLOWED, "This is about all tenants together. Use a key for all tenants.");
+    }
     return caller(principal, request.headers().get(TENANT_HEADER));
   }
 

@@ -52,14 +52,14 @@ class KeyCommandTest {
     String key;
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);
-      typed.run("key", "create", "--role", "publisher", "--name", "checkout");
+      typed.run("key", "create", "--role", "viewer", "--name", "checkout");
       key = typed.out.strip();
     }
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);
       assertThat(status(server, key, "GET", "/v1/events/absent")).isEqualTo(404);
       assertThat(typed.run("key", "list")).isZero();
-      assertThat(typed.out).contains("checkout", "publisher", "default").doesNotContain(key);
+      assertThat(typed.out).contains("checkout", "viewer", "default").doesNotContain(key);
       String id = typed.out.replaceAll("(?s).*(key_[0-9A-Z]{13}).*", "$1");
       assertThat(typed.run("key", "revoke", id)).isZero();
       assertThat(status(server, key, "GET", "/v1/events/absent")).isEqualTo(401);
