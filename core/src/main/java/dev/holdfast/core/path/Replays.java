@@ -86,16 +86,27 @@ final class Replays {
   }
 
   void start(Request.Replay request, Consumer<Answer> replyTo, Turn turn) {
-    Long endpoint = request.selection().endpoint();
-    if (endpoint != null) {
-      Lane lane = lanes.get(endpoint);
-      if (lane == null || !lane.endpoint.tenant().equals(request.tenant())) {
-        turn.reply(replyTo, new Answer.NotFound());
-        return;
-      }
+    if (!isOf(request.tenant(), request.selection())) {
+      turn.reply(replyTo, new Answer.NotFound());
+      return;
     }
     Replay replay = Replay.of(ids.next(turn.now()), request.tenant(), request.selection());
     write(replay, List.of(), replyTo);
+  }
+
+  /** Whether the tenant has what messages are chosen by. */
+  private boolean isOf(String tenant, Replay.Selection selection) {
+    if (selection.endpoint() != null) {
+      Lane lane = lanes.get(selection.endpoint());
+      if (lane == null || !lane.endpoint.tenant().equals(tenant)) {
+        return false;
+      }
+    }
+    if (selection.subscription() != null) {
+      Subscription subscription = match.get(selection.subscription());
+      return subscription != null && subscription.tenant().equals(tenant);
+    }
+    return true;
   }
 
   void cancel(Request.CancelReplay request, Consumer<Answer> replyTo, Turn turn) {

@@ -112,6 +112,20 @@ class ReplaysTest {
   }
 
   @Test
+  void only_a_tenants_own_subscription_can_be_replayed_by() {
+    dropSome(2);
+    assertThat(crank.ask(ofSubscription("other"))).isInstanceOf(Answer.NotFound.class);
+    assertThat(crank.ask(ofSubscription("default"))).isInstanceOf(Answer.ReplayIs.class);
+    crank.ask(new Request.Unsubscribe("default", subscription.id()));
+    assertThat(crank.ask(ofSubscription("default"))).isInstanceOf(Answer.NotFound.class);
+  }
+
+  private Request.Replay ofSubscription(String tenant) {
+    return new Request.Replay(
+        tenant, new Selection(null, subscription.id(), Set.of(Ending.DROPPED), null, null, false));
+  }
+
+  @Test
   void a_crash_in_the_middle_makes_none_twice_and_forgets_none() {
     dropSome(2_500);
     crank.holdCommits = true;

@@ -142,6 +142,10 @@ final class HistoryReads implements History {
   }
 
   private Page messages(Reader.Statements connection, Query query) throws SQLException {
+    if (isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
+        || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())) {
+      return new Page(List.of(), null);
+    }
     long from = query.since() == null ? 0 : firstIdAt(query.since());
     long below = query.before();
     if (query.until() != null) {
@@ -251,6 +255,25 @@ final class HistoryReads implements History {
   static long indexedThrough(Reader.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
       return Extent.from(row).through();
+    }
+  }
+
+  /**
+   * Whether it is another tenant's. Its messages would not be shown, but where a page ends could
+   * tell how many there are.
+   */
+  private static boolean isOfAnother(
+      Reader.Statements connection, String table, @Nullable Long id, String tenant)
+      throws SQLException {
+    if (id == null) {
+      return false;
+    }
+    PreparedStatement statement =
+        connection.prepare("SELECT 1 FROM " + table + " WHERE id = ? AND tenant <> ?");
+    statement.setLong(1, id);
+    statement.setString(2, tenant);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next();
     }
   }
 

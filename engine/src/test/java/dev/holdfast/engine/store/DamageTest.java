@@ -254,7 +254,7 @@ final class DamageTest {
 
   private void fill(SqliteStore store) throws StoreException {
     long id = Id.floor(NOW);
-    store.apiKeys().put("first", Role.ADMIN, null, filled(32, 1), NOW);
+    store.apiKeys().put("first", Role.ADMIN, null, filled(32, 1), NOW, NOW.plusSeconds(60));
     for (int i = 0; i < ENDPOINTS; i++) {
       id += Id.STRIDE;
       Endpoint endpoint =

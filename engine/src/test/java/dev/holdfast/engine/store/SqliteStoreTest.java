@@ -40,6 +40,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
@@ -518,7 +519,7 @@ final class SqliteStoreTest extends StoreContract {
     try (SqliteStore store = openOwn()) {
       assertThat(store.apiKeys().isEmpty()).isFalse();
       assertThat(store.apiKeys().find(hash))
-          .contains(new ApiKey(Id.floor(NOW), "first", Role.ADMIN, null, NOW));
+          .contains(new ApiKey(Id.floor(NOW), "first", Role.ADMIN, null, NOW, null, null));
       assertThat(store.apiKeys().find(new byte[32]).orElseThrow().tenant()).isEqualTo("acme");
       hash[5] = 8;
       assertThat(store.apiKeys().find(hash)).isEmpty();
@@ -539,6 +540,28 @@ final class SqliteStoreTest extends StoreContract {
       assertThat(second.id()).isGreaterThan(first.id());
       ApiKey third = store.apiKeys().put("third", Role.ADMIN, null, hashOf(1), NOW);
       assertThat(third.id()).isGreaterThan(second.id());
+    }
+  }
+
+  @Test
+  void a_key_has_an_end_and_a_last_use_that_never_goes_back() throws Exception {
+    Instant end = NOW.plusSeconds(60);
+    long id;
+    try (SqliteStore store = openOwn()) {
+      ApiKey put = store.apiKeys().put("ends", Role.PUBLISHER, "acme", hashOf(1), NOW, end);
+      id = put.id();
+      assertThat(put.expiresAt()).isEqualTo(end);
+      assertThat(put.lastUsedAt()).isNull();
+      ApiKey other = store.apiKeys().put("other", Role.VIEWER, "acme", hashOf(2), NOW);
+      store.apiKeys().used(Map.of(id, NOW.plusSeconds(5), other.id(), NOW, other.id() + 9, NOW));
+      store.apiKeys().used(Map.of(id, NOW.plusSeconds(4)));
+      store.apiKeys().used(Map.of());
+    }
+    try (SqliteStore store = openOwn()) {
+      assertThat(store.apiKeys().all()).hasSize(2);
+      assertThat(store.apiKeys().find(hashOf(1)))
+          .contains(new ApiKey(id, "ends", Role.PUBLISHER, "acme", NOW, end, NOW.plusSeconds(5)));
+      assertThat(store.apiKeys().find(hashOf(2)).orElseThrow().lastUsedAt()).isEqualTo(NOW);
     }
   }
 

@@ -8,21 +8,28 @@ import java.util.stream.Collectors;
 enum Access {
   /** No key needed. */
   OPEN,
-  ANY_KEY,
+  /** Sends events, which says nothing about what became of others. */
   PUBLISH,
   LOOK,
+  /** Looks at what is about all tenants together. */
+  LOOK_AT_SERVER,
   MANAGE,
   /** Decides who may do what. */
   ADMINISTER;
 
   boolean allows(Role role) {
     return switch (this) {
-      case OPEN, ANY_KEY -> true;
+      case OPEN -> true;
       case PUBLISH -> role == Role.ADMIN || role == Role.PUBLISHER;
-      case LOOK -> role != Role.PUBLISHER;
+      case LOOK, LOOK_AT_SERVER -> role != Role.PUBLISHER;
       case MANAGE -> role == Role.ADMIN || role == Role.OPERATOR;
       case ADMINISTER -> role == Role.ADMIN;
     };
+  }
+
+  /** Whether only keys for all tenants will do. */
+  boolean isWide() {
+    return this == LOOK_AT_SERVER;
   }
 
   /** The roles of keys that it takes, to be shown. */

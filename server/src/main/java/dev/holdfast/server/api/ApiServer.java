@@ -120,7 +120,7 @@ public final class ApiServer {
     routes.addAll(new EndpointsApi(engine, options.clock()).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
-    routes.addAll(new KeysApi(engine, options.keyring()).routes());
+    routes.addAll(new KeysApi(engine, options.keyring(), options.clock()).routes());
     routes.addAll(new MasterKeyApi(engine, options.clock()).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
@@ -128,7 +128,10 @@ public final class ApiServer {
     routes.addAll(new OpenApi().routes());
     Intake intake =
         new Intake(
-            new Router(routes), new Authentication(options.keyring()), connections, stopping::get);
+            new Router(routes),
+            new Authentication(options.keyring(), options.clock()),
+            connections,
+            stopping::get);
     HttpServer server =
         vertx
             .createHttpServer(httpOptions(options))

@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpServerRequest;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +22,12 @@ final class Authentication {
   private static final String DEFAULT_TENANT = "default";
 
   private final Authenticator authenticator;
+  private final InstantSource clock;
   private final MessageDigest sha256;
 
-  Authentication(Authenticator authenticator) {
+  Authentication(Authenticator authenticator, InstantSource clock) {
     this.authenticator = authenticator;
+    this.clock = clock;
     try {
       this.sha256 = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
@@ -45,6 +48,10 @@ final class Authentication {
               + access.roles()
               + ".");
     }
+    if (access.isWide() && principal.tenant() != null) {
+      throw Refusal.of(
+          Kind.NOT_ALLOWED, "This is about all tenants together. Use a key for all tenants.");
+    }
     return caller(principal, request.headers().get(TENANT_HEADER));
   }
 
@@ -54,14 +61,19 @@ final class Authentication {
           case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
           case SESSION_ID -> headers.get(SESSION_ID);
         };
-    if (key != null && key.length() <= ApiLimits.KEY_CHARS) {
-      byte[] bytes = key.strip().getBytes(StandardCharsets.UTF_8);
-      Principal principal = authenticator.authenticate(sha256.digest(bytes)).orElse(null);
-      if (principal != null) {
-        return principal;
-      }
+    return switch (recognise(key)) {
+      case Authenticator.Valid valid -> valid.principal();
+      case Authenticator.Expired expired -> throw new Refusal(Problem.expired(expired.at()));
+      case Authenticator.Unknown _ -> throw Refusal.of(Kind.UNAUTHENTICATED, credential.remedy);
+    };
+  }
+
+  private Authenticator.Recognition recognise(@Nullable String key) {
+    if (key == null || key.length() > ApiLimits.KEY_CHARS) {
+      return Authenticator.UNKNOWN;
     }
-    throw Refusal.of(Kind.UNAUTHENTICATED, credential.remedy);
+    byte[] bytes = key.strip().getBytes(StandardCharsets.UTF_8);
+    return authenticator.authenticate(sha256.digest(bytes), clock.instant());
   }
 
   private static @Nullable String afterScheme(@Nullable String header) {

@@ -1,6 +1,6 @@
 package dev.holdfast.server.api;
 
-import java.util.Optional;
+import java.time.Instant;
 
 /**
  * Knows who a key belongs to. Asked on the event loop for every request, so it answers from memory.
@@ -8,10 +8,29 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Authenticator {
 
+  /** What is known about a key. */
+  sealed interface Recognition {}
+
+  /** It opens what its role allows. */
+  record Valid(Principal principal) implements Recognition {}
+
+  /**
+   * It was somebody's once. Whoever asks has the whole key, and may know this much about it.
+   *
+   * @param at when it ended
+   */
+  record Expired(Instant at) implements Recognition {}
+
+  /** It is nobody's: it never was, or is revoked. */
+  record Unknown() implements Recognition {}
+
+  /** The one and only. */
+  Unknown UNKNOWN = new Unknown();
+
   /**
    * Finds the one that a key belongs to, if anybody.
    *
    * @param sha256OfKey only the hash of a key is ever passed on or kept
    */
-  Optional<Principal> authenticate(byte[] sha256OfKey);
+  Recognition authenticate(byte[] sha256OfKey, Instant now);
 }

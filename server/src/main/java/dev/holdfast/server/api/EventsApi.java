@@ -49,7 +49,7 @@ final class EventsApi {
     return List.of(
         Route.postJson(EVENTS, Access.PUBLISH, limits.eventRequestBytes(), this::submit),
         Route.postJson(BATCH, Access.PUBLISH, ApiLimits.BATCH_BYTES, this::submitBatch),
-        Route.get("/v1/events/{id}", Access.ANY_KEY, Set.of(), this::get));
+        Route.get("/v1/events/{id}", Access.LOOK, Set.of(), this::get));
   }
 
   private void submit(Exchange exchange, byte[] body) {

@@ -49,6 +49,7 @@ final class Exchange {
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
 
+  private static final int UNAUTHORIZED = 401;
   private static final byte[] NO_BODY = new byte[0];
   private static final int SMALLEST_BODY_ARRAY = 16 << 10;
 
@@ -516,7 +517,7 @@ final class Exchange {
       HttpServerResponse response = request.response().setStatusCode(problem.kind().status);
       response.putHeader(HttpHeaders.CONTENT_TYPE, PROBLEM_JSON);
       response.putHeader(CACHE_CONTROL, NO_STORE);
-      if (problem.kind() == Kind.UNAUTHENTICATED) {
+      if (problem.kind().status == UNAUTHORIZED) {
         response.putHeader(WWW_AUTHENTICATE, credential.challenge);
       }
       if (problem.retryAfterSeconds() > 0) {

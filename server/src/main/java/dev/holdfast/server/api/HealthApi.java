@@ -28,7 +28,7 @@ final class HealthApi {
     return List.of(
         Route.get("/health/live", Access.OPEN, Set.of(), this::live),
         Route.get("/health/ready", Access.OPEN, Set.of(), this::ready),
-        Route.get("/metrics", Access.ANY_KEY, Set.of(), this::metrics));
+        Route.get("/metrics", Access.LOOK_AT_SERVER, Set.of(), this::metrics));
   }
 
   private void live(Exchange exchange, byte[] body) {

@@ -18,9 +18,17 @@ public interface Keyring extends Authenticator {
    * A key as people see it.
    *
    * @param tenant the only tenant that it may act for; all when absent
+   * @param expiresAt from when on it opens nothing; never when absent
+   * @param lastUsedAt when it was last sent with a request; never when absent
    */
   record Key(
-      long id, String name, Principal.Role role, @Nullable String tenant, Instant createdAt) {
+      long id,
+      String name,
+      Principal.Role role,
+      @Nullable String tenant,
+      Instant createdAt,
+      @Nullable Instant expiresAt,
+      @Nullable Instant lastUsedAt) {
 
     /** As the interface shows it. */
     public String json() {
@@ -61,9 +69,14 @@ public interface Keyring extends Authenticator {
    * Makes and stores a key, which opens the server at once. Blocking.
    *
    * @param name a name is made up when absent
+   * @param expiresAt from when on it opens nothing; never when absent
    * @throws StoreException when it cannot be stored
    */
-  Created create(@Nullable String name, Principal.Role role, @Nullable String tenant)
+  Created create(
+      @Nullable String name,
+      Principal.Role role,
+      @Nullable String tenant,
+      @Nullable Instant expiresAt)
       throws StoreException;
 
   /**
@@ -84,6 +97,8 @@ public interface Keyring extends Authenticator {
     Json.constant(out, "role", key.role());
     Json.text(out, "tenant", key.tenant());
     Json.time(out, "createdAt", key.createdAt());
+    Json.time(out, "expiresAt", key.expiresAt());
+    Json.time(out, "lastUsedAt", key.lastUsedAt());
     if (text != null) {
       out.writeStringProperty("key", text);
     }

@@ -4,6 +4,8 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.server.api.Principal.Role;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.buffer.Buffer;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -24,10 +26,12 @@ final class KeysApi {
 
   private final Engine engine;
   private final Keyring keyring;
+  private final InstantSource clock;
 
-  KeysApi(Engine engine, Keyring keyring) {
+  KeysApi(Engine engine, Keyring keyring, InstantSource clock) {
     this.engine = engine;
     this.keyring = keyring;
+    this.clock = clock;
   }
 
   List<Route> routes() {
@@ -38,27 +42,35 @@ final class KeysApi {
   }
 
   private void create(Exchange exchange, byte[] body) {
-    Wish wish = JSON.read(body, parser -> wish(parser, exchange.caller()));
+    Wish wish = JSON.read(body, parser -> wish(parser, exchange.caller(), clock.instant()));
     if (keyring.all().size() >= ApiLimits.KEYS) {
       throw Refusal.of(
           Kind.OVERLOADED,
-          "There are " + ApiLimits.KEYS + " keys, and no more are kept. Revoke some first.");
+          "There are "
+              + ApiLimits.KEYS
+              + " keys, and no more are kept. Revoke some first, such as"
+              + " those that have expired.");
     }
     exchange.then(
         engine
             .context()
-            .executeBlocking(() -> keyring.create(wish.name(), wish.role(), wish.tenant()), true),
+            .executeBlocking(
+                () -> keyring.create(wish.name(), wish.role(), wish.tenant(), wish.expiresAt()),
+                true),
         created ->
             exchange.answerCreated(
                 PATH + "/" + Keyring.idText(created.key().id()), Buffer.buffer(created.json())));
   }
 
-  private record Wish(@Nullable String name, Role role, @Nullable String tenant) {}
+  private record Wish(
+      @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt) {}
 
   /** A key for all tenants has to be asked for with a null: it is not what one gets by omission. */
-  private static Wish wish(JsonParser parser, Caller caller) {
+  private static Wish wish(JsonParser parser, Caller caller, Instant now) {
     String name = null;
     Role role = null;
+    Instant expiresAt = null;
+    Instant expiresIn = null;
     String tenant = caller.tenant();
     FieldNames names = new FieldNames(parser);
     for (String field = names.next(); field != null; field = names.next()) {
@@ -69,13 +81,50 @@ final class KeysApi {
         }
         case "role" -> role = role(JsonBody.text(parser, field));
         case "tenant" -> tenant = tenant(JsonBody.optionalText(parser, field), caller);
-        default -> throw JsonBody.unknownField(field, "name, role, tenant");
+        case "expiresAt" -> expiresAt = end(JsonBody.optionalText(parser, field), now);
+        case "expiresIn" -> expiresIn = endAfter(JsonBody.optionalText(parser, field), now);
+        default -> throw JsonBody.unknownField(field, "name, role, tenant, expiresAt, expiresIn");
       }
     }
     if (role == null) {
       throw JsonBody.missing("role");
     }
-    return new Wish(name, role, tenant);
+    if (expiresAt != null && expiresIn != null) {
+      throw Refusal.of(Kind.INVALID_FIELD, "expiresIn", "Give expiresAt or expiresIn, not both.");
+    }
+    return new Wish(name, role, tenant, expiresAt == null ? expiresIn : expiresAt);
+  }
+
+  private static @Nullable Instant end(@Nullable String given, Instant now) {
+    if (given == null) {
+      return null;
+    }
+    return Rfc3339.parse(given)
+        .filter(end -> end.isAfter(now))
+        .orElseThrow(
+            () ->
+                Refusal.of(
+                    Kind.INVALID_FIELD,
+                    "expiresAt",
+                    "Give a time to come such as \"2030-01-31T12:00:00Z\", or null for a key that"
+                        + " does not end."));
+  }
+
+  private static @Nullable Instant endAfter(@Nullable String given, Instant now) {
+    if (given == null) {
+      return null;
+    }
+    return DurationText.parse(given)
+        .filter(time -> !time.isZero() && time.compareTo(ApiLimits.KEY_TIME) <= 0)
+        .map(now::plus)
+        .orElseThrow(
+            () ->
+                Refusal.of(
+                    Kind.INVALID_FIELD,
+                    "expiresIn",
+                    "Give a whole number and ms, s, m, h or d, such as \"90d\", at most "
+                        + ApiLimits.KEY_TIME.toDays()
+                        + "d; or null for a key that does not end."));
   }
 
   private static Role role(String given) {

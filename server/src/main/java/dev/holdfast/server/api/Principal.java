@@ -17,7 +17,7 @@ public record Principal(@Nullable String tenant, Role role, Actor actor) {
     ADMIN,
     /** Look at everything, manage subscriptions, endpoints and messages. */
     OPERATOR,
-    /** Send events and look at them. */
+    /** Send events, and nothing else. */
     PUBLISHER,
     /** Look at everything. */
     VIEWER

@@ -5,6 +5,7 @@ import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Answer.Refused.Excess;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,7 @@ record Problem(
     LIST_TOO_LONG(400, "list-too-long", "The list is too long for one answer"),
     UNEXPECTED_BODY(400, "unexpected-body", "This call takes no body"),
     UNAUTHENTICATED(401, "unauthenticated", "A valid key is needed"),
+    KEY_EXPIRED(401, "key-expired", "The key has expired"),
     NOT_ALLOWED(403, "not-allowed", "The key does not allow this"),
     NOT_FOUND(404, "not-found", "There is no such thing"),
     NO_SUCH_PATH(404, "no-such-path", "There is no such path"),
@@ -108,6 +110,11 @@ record Problem(
   static Problem methodNotAllowed(String allow) {
     return new Problem(
         Kind.METHOD_NOT_ALLOWED, "Use one of: " + allow + ".", null, null, null, 0, allow);
+  }
+
+  static Problem expired(Instant at) {
+    return of(
+        Kind.KEY_EXPIRED, "It opens nothing since %s. Ask an admin for a new key.".formatted(at));
   }
 
   static Problem alreadySubscribed(long subscription) {

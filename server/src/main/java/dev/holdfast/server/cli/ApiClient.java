@@ -132,15 +132,13 @@ final class ApiClient implements AutoCloseable {
   }
 
   CommandFailed refused(Answer answer) {
+    Item problem = Item.read(answer.text());
     if (answer.status() == 401) {
       return new CommandFailed(
-          (key == null
-                  ? "The server wants a key, and none was given."
-                  : "The server does not know the key from " + key.origin() + ".")
+          unwelcome(problem)
               + " Put a key into HOLDFAST_KEY, or into a file named by --key-file. The server"
               + " prints an admin key at its first start; ./holdfast key create makes more.");
     }
-    Item problem = Item.read(answer.text());
     if (problem == null || problem.text("detail").isEmpty()) {
       return new CommandFailed(
           "%s answered %d, and not as a Holdfast does. Check the address, and what stands before it."
@@ -156,6 +154,17 @@ final class ApiClient implements AutoCloseable {
                     field.isEmpty() ? "" : ", " + field,
                     problem.text("detail")),
             1_000));
+  }
+
+  private String unwelcome(@Nullable Item problem) {
+    if (key == null) {
+      return "The server wants a key, and none was given.";
+    }
+    if (problem != null && problem.text("type").endsWith(":key-expired")) {
+      return Printable.text(
+          "The key from %s has expired. %s".formatted(key.origin(), problem.text("detail")), 500);
+    }
+    return "The server does not know the key from " + key.origin() + ".";
   }
 
   /** Asks, and gives back whatever is answered. */

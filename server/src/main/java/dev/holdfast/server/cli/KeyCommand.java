@@ -11,6 +11,7 @@ import dev.holdfast.server.api.Principal.Role;
 import dev.holdfast.server.cli.Table.Cell;
 import dev.holdfast.server.cli.Table.Column;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
     commandListHeading = "%nCommands:%n",
     footerHeading = "%nExamples:%n",
     footer = {
-      "  ./holdfast key create --tenant acme --role publisher --name checkout",
+      "  ./holdfast key create --tenant acme --role publisher --name checkout --expires 90d",
       "  HOLDFAST_KEY=$(./holdfast key create --role admin --all-tenants)",
       "  ./holdfast key list",
       "  ./holdfast key revoke key_00HN3XW5G0400",
@@ -91,6 +92,7 @@ final class KeyCommand implements Runnable {
       footerHeading = "%nExamples:%n",
       footer = {
         "  ./holdfast key create --tenant acme --role publisher",
+        "  ./holdfast key create --tenant acme --role viewer --expires 90d",
         "  ./holdfast key create --role admin --all-tenants --name ops",
         "  ./holdfast key create --role admin --all-tenants --data /var/lib/holdfast",
         "",
@@ -112,7 +114,15 @@ final class KeyCommand implements Runnable {
               description = "What it is called in lists (default: role and a few digits).")
           @Nullable String name,
       @Option(names = "--all-tenants", description = "A key for all tenants instead of one.")
-          boolean allTenants) {
+          boolean allTenants,
+      @Option(
+              names = "--expires",
+              paramLabel = "TIME",
+              converter = End.Converter.class,
+              description =
+                  "When it ends: a time span from now such as 90d, or a time such as"
+                      + " 2030-01-31T12:00:00Z (default: never).")
+          @Nullable End expires) {
     if (allTenants && client.tenant() != null) {
       throw client.usage("Give --tenant or --all-tenants, not both.");
     }
@@ -130,12 +140,19 @@ final class KeyCommand implements Runnable {
           if (allTenants) {
             wish.putNull("tenant");
           }
+          if (expires != null) {
+            wish.put(expires.field(), expires.text());
+          }
           Item made = api.post(PATH, wish.toString());
           show(client, made, "The server at " + api.server() + " knows it from now on.");
         },
         (keys, directory) -> {
           String tenant = client.tenant() == null ? "default" : client.tenant();
-          Keyring.Created created = keys.create(name, role.role(), allTenants ? null : tenant);
+          Instant end = expires == null ? null : expires.from(client.now());
+          if (end != null && !end.isAfter(client.now())) {
+            throw new CommandFailed("--expires: " + end + " is over. Give a time to come.");
+          }
+          Keyring.Created created = keys.create(name, role.role(), allTenants ? null : tenant, end);
           show(client, item(created.json()), "It is in the store in " + directory + ".");
         });
   }
@@ -145,12 +162,13 @@ final class KeyCommand implements Runnable {
         .err()
         .println(
             Printable.text(
-                "%s, a key with the role %s for %s, is called \"%s\". It is shown only this once. %s"
+                "%s, a key with the role %s for %s, is called \"%s\"%s. It is shown only this once. %s"
                     .formatted(
                         made.text("id"),
                         made.text("role"),
                         tenantOf(made),
                         made.text("name"),
+                        made.isNull("expiresAt") ? "" : " and ends at " + made.text("expiresAt"),
                         where)));
     client.out().println(client.isJson() ? made.json() : made.text("key"));
   }
@@ -176,6 +194,8 @@ final class KeyCommand implements Runnable {
             Column.text("ROLE"),
             Column.text("TENANT"),
             Column.text("MADE"),
+            Column.text("USED"),
+            Column.text("ENDS"),
             Column.cut("NAME"));
     return ask(
         client,
@@ -204,6 +224,8 @@ final class KeyCommand implements Runnable {
         Cell.of(key.text("role")),
         Cell.of(key.isNull("tenant") ? "(all)" : key.text("tenant")),
         Cell.of(Ago.text(client.now(), key.time("createdAt"))),
+        Cell.of(Ago.text(client.now(), key.time("lastUsedAt"))),
+        Cell.of(Ago.text(client.now(), key.time("expiresAt"))),
         Cell.of(key.text("name")));
   }
 

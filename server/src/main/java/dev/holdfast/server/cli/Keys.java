@@ -8,7 +8,9 @@ import dev.holdfast.server.api.Keyring;
 import dev.holdfast.server.api.Principal;
 import java.io.PrintWriter;
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -16,31 +18,129 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of a store, in memory. Only hashes of them are known.
  *
  * <p>Any thread may ask whose a key is; changes are made one after the other, each on disk before
- * it counts.
+ * it counts. When a key is used is remembered here, and written down now and then.
  */
 final class Keys implements Keyring {
   /** Whoever has the key that is set. */
-  private static final Actor FIXED = new Actor(Actor.Kind.KEY, null, "admin.key");
+  private static final Valid FIXED =
+      new Valid(
+          new Principal(null, Principal.Role.ADMIN, new Actor(Actor.Kind.KEY, null, "admin.key")));
+
+  private static final long NEVER = Long.MIN_VALUE;
 
   private final ApiKeys stored;
   private final InstantSource clock;
   private final SecureRandom random = new SecureRandom();
 
   /** Never changed, only replaced: it is read for every request. */
-  private volatile Map<ByteBuffer, Known> known = Map.of();
+  private volatile Index known = Index.of(List.of());
 
   /** The key that is set, if one is: not stored, for all tenants, for as long as it is set. */
-  private @Nullable ByteBuffer fixed;
+  private byte @Nullable [] fixed;
 
   private String source = "the one printed at the first start";
 
-  private record Known(Key key, Principal principal) {}
+  /**
+   * A key that is stored.
+   *
+   * @param valid what is answered about it until it ends
+   * @param usedAt when it was last used, in milliseconds; {@link #NEVER} when it was not
+   * @param writtenAt the same, as far as it is on disk
+   */
+  private record Known(
+      byte[] hash, ApiKey stored, Valid valid, AtomicLong usedAt, AtomicLong writtenAt) {
+
+    static Known of(byte[] hash, ApiKey stored) {
+      Principal principal =
+          new Principal(
+              stored.tenant(),
+              role(stored),
+              new Actor(Actor.Kind.KEY, Keyring.idText(stored.id()), stored.name()));
+      Instant used = stored.lastUsedAt();
+      long millis = used == null ? NEVER : used.toEpochMilli();
+      return new Known(
+          hash, stored, new Valid(principal), new AtomicLong(millis), new AtomicLong(millis));
+    }
+
+    private static Principal.Role role(ApiKey key) {
+      return Principal.Role.valueOf(key.role().name());
+    }
+
+    boolean isOver(Instant now) {
+      return stored.expiresAt() != null && !now.isBefore(stored.expiresAt());
+    }
+
+    /** Stands on the path of every request, so others may see the use a little later. */
+    Recognition recognise(Instant now) {
+      Instant end = stored.expiresAt();
+      if (end != null && !now.isBefore(end)) {
+        return new Expired(end);
+      }
+      usedAt.setOpaque(now.toEpochMilli());
+      return valid;
+    }
+
+    Key shown() {
+      long used = usedAt.get();
+      return new Key(
+          stored.id(),
+          stored.name(),
+          role(stored),
+          stored.tenant(),
+          stored.createdAt(),
+          stored.expiresAt(),
+          used == NEVER ? null : Instant.ofEpochMilli(used));
+    }
+
+    boolean isWideAdmin() {
+      return stored.role() == ApiKey.Role.ADMIN && stored.tenant() == null;
+    }
+  }
+
+  /**
+   * Finds keys by their hash, in a time that tells nothing of the keys that there are: a part of
+   * the hash leads to one, and the whole is compared in constant time. The part could at most be
+   * guessed from outside, and leads nowhere.
+   */
+  private record Index(Map<Long, List<Known>> byPart, List<Known> all) {
+
+    static Index of(List<Known> all) {
+      return new Index(
+          Map.copyOf(all.stream().collect(Collectors.groupingBy(one -> part(one.hash())))),
+          List.copyOf(all));
+    }
+
+    private static long part(byte[] hash) {
+      return ByteBuffer.wrap(hash).getLong();
+    }
+
+    @Nullable Known find(byte[] hash) {
+      Known found = null;
+      for (Known one : byPart.getOrDefault(part(hash), List.of())) {
+        if (MessageDigest.isEqual(one.hash(), hash)) {
+          found = one;
+        }
+      }
+      return found;
+    }
+
+    Index with(Known one) {
+      return of(Stream.concat(all.stream(), Stream.of(one)).toList());
+    }
+
+    Index without(long id) {
+      return of(all.stream().filter(one -> one.stored().id() != id).toList());
+    }
+  }
 
   private Keys(ApiKeys stored, InstantSource clock) {
     this.stored = stored;
@@ -50,9 +150,11 @@ final class Keys implements Keyring {
   /** The keys of a store that is there already. */
   static Keys of(ApiKeys stored, InstantSource clock) throws StoreException {
     Keys keys = new Keys(stored, clock);
-    Map<ByteBuffer, Known> all = new HashMap<>();
-    stored.all().forEach((hash, key) -> all.put(hash, known(key)));
-    keys.known = Map.copyOf(all);
+    keys.known =
+        Index.of(
+            stored.all().entrySet().stream()
+                .map(entry -> Known.of(entry.getKey().array(), entry.getValue()))
+                .toList());
     return keys;
   }
 
@@ -62,13 +164,13 @@ final class Keys implements Keyring {
     Keys keys = of(stored, clock);
     Optional<String> set = settings.get(Settings.ADMIN_KEY);
     if (set.isPresent()) {
-      keys.fixed = ByteBuffer.wrap(NewKey.sha256(set.get()));
+      keys.fixed = NewKey.sha256(set.get());
       keys.source = "as set by " + settings.origin(Settings.ADMIN_KEY);
-    } else if (keys.known.isEmpty()) {
+    } else if (keys.known.all().isEmpty()) {
       NewKey key = NewKey.make(keys.random);
       // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
       show(key, out);
-      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, key);
+      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, null, key);
       keys.source = "printed above, this once";
     }
     return keys;
@@ -85,80 +187,111 @@ final class Keys implements Keyring {
     out.flush();
   }
 
-  private static Known known(ApiKey key) {
-    Principal.Role role = Principal.Role.valueOf(key.role().name());
-    return new Known(
-        new Key(key.id(), key.name(), role, key.tenant(), key.createdAt()),
-        new Principal(
-            key.tenant(), role, new Actor(Actor.Kind.KEY, Keyring.idText(key.id()), key.name())));
-  }
-
   /** Where the admin key is to be had, for a person. */
   String source() {
     return source;
   }
 
   @Override
-  public Optional<Principal> authenticate(byte[] sha256OfKey) {
-    ByteBuffer hash = ByteBuffer.wrap(sha256OfKey);
-    if (hash.equals(fixed)) {
-      return Optional.of(new Principal(null, Principal.Role.ADMIN, FIXED));
+  public Recognition authenticate(byte[] sha256OfKey, Instant now) {
+    byte[] set = fixed;
+    if (set != null && MessageDigest.isEqual(set, sha256OfKey)) {
+      return FIXED;
     }
-    return Optional.ofNullable(known.get(hash)).map(Known::principal);
+    Known found = known.find(sha256OfKey);
+    if (found == null) {
+      return UNKNOWN;
+    }
+    return found.recognise(now);
   }
 
   @Override
   public List<Key> all() {
-    return known.values().stream()
-        .map(Known::key)
+    return known.all().stream()
+        .map(Known::shown)
         .sorted(Comparator.comparingLong(Key::id).reversed())
         .toList();
   }
 
+  /**
+   * Writes down when keys were last used, if any was since the last time. Blocking; to be called
+   * now and then, and at the end.
+   */
+  synchronized void writeUses() throws StoreException {
+    Map<Long, Instant> times = new HashMap<>();
+    for (Known one : known.all()) {
+      long used = one.usedAt().get();
+      if (used > one.writtenAt().get()) {
+        times.put(one.stored().id(), Instant.ofEpochMilli(used));
+      }
+    }
+    if (times.isEmpty()) {
+      return;
+    }
+    stored.used(times);
+    for (Known one : known.all()) {
+      Instant written = times.get(one.stored().id());
+      if (written != null) {
+        one.writtenAt().set(written.toEpochMilli());
+      }
+    }
+  }
+
   @Override
   public synchronized Created create(
-      @Nullable String name, Principal.Role role, @Nullable String tenant) throws StoreException {
+      @Nullable String name,
+      Principal.Role role,
+      @Nullable String tenant,
+      @Nullable Instant expiresAt)
+      throws StoreException {
     NewKey key = NewKey.make(random);
     return new Created(
-        keep(name == null ? nameOf(key, role) : name, role, tenant, key), key.text());
+        keep(name == null ? nameOf(key, role) : name, role, tenant, expiresAt, key), key.text());
   }
 
   private static String nameOf(NewKey key, Principal.Role role) {
     return role.name().toLowerCase(Locale.ROOT) + " " + key.id();
   }
 
-  private Key keep(String name, Principal.Role role, @Nullable String tenant, NewKey key)
+  private Key keep(
+      String name,
+      Principal.Role role,
+      @Nullable String tenant,
+      @Nullable Instant expiresAt,
+      NewKey key)
       throws StoreException {
     byte[] hash = NewKey.sha256(key.text());
-    Known kept =
-        known(stored.put(name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant()));
-    Map<ByteBuffer, Known> more = new HashMap<>(known);
-    more.put(ByteBuffer.wrap(hash), kept);
-    known = Map.copyOf(more);
-    return kept.key();
+    ApiKey put =
+        stored.put(
+            name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant(), expiresAt);
+    Known kept = Known.of(hash, put);
+    known = known.with(kept);
+    return kept.shown();
   }
 
   @Override
   public synchronized Revoked revoke(@Nullable String only, long id) throws StoreException {
-    Optional<Key> found =
-        all().stream()
-            .filter(key -> key.id() == id)
-            .filter(key -> only == null || only.equals(key.tenant()))
+    Optional<Known> found =
+        known.all().stream()
+            .filter(one -> one.stored().id() == id)
+            .filter(one -> only == null || only.equals(one.stored().tenant()))
             .findFirst();
     if (found.isEmpty()) {
       return Revoked.NOT_FOUND;
     }
-    if (isWideAdmin(found.get()) && all().stream().filter(Keys::isWideAdmin).count() == 1) {
+    if (isLastAdmin(found.get(), clock.instant())) {
       return Revoked.IS_LAST_ADMIN;
     }
     stored.delete(id);
-    Map<ByteBuffer, Known> fewer = new HashMap<>(known);
-    fewer.values().removeIf(one -> one.key().id() == id);
-    known = Map.copyOf(fewer);
+    known = known.without(id);
     return Revoked.DONE;
   }
 
-  private static boolean isWideAdmin(Key key) {
-    return key.role() == Principal.Role.ADMIN && key.tenant() == null;
+  /** One that has expired is nobody's any more, and can go. */
+  private boolean isLastAdmin(Known one, Instant now) {
+    return one.isWideAdmin()
+        && !one.isOver(now)
+        && known.all().stream().filter(Known::isWideAdmin).filter(key -> !key.isOver(now)).count()
+            == 1;
   }
 }

@@ -27,17 +27,22 @@ import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Puts the parts of a server together. */
 final class Wiring {
+  private static final Logger log = LoggerFactory.getLogger(Wiring.class);
 
   /** The engine's own, with everything on the path; and one apart, see {@link Attempts}. */
   private static final int EVENT_LOOPS = 2;
+
+  private static final Duration USES_WRITTEN_EVERY = Duration.ofMinutes(1);
 
   private Wiring() {}
 
@@ -73,7 +78,8 @@ final class Wiring {
       ApiServer api =
           ApiServer.start(
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer));
-      return new Running(vertx, engine, api, tracing, keys.source(), warnings(engine.vault()));
+      vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
+      return new Running(vertx, engine, api, tracing, keys, warnings(engine.vault()));
     } catch (StoreRefused e) {
       stop(null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
@@ -92,10 +98,9 @@ final class Wiring {
     if (open.isEmpty()) {
       return List.of();
     }
-    LoggerFactory.getLogger(Wiring.class)
-        .warn(
-            "secrets.key-file-open file={} next=\"others can read the master key; chmod 600\"",
-            open.get());
+    log.warn(
+        "secrets.key-file-open file={} next=\"others can read the master key; chmod 600\"",
+        open.get());
     return List.of(
         "others can read the master key; chmod 600 " + Printable.text(open.get().toString()));
   }
@@ -167,6 +172,20 @@ final class Wiring {
     return most == 0 ? limits : limits.withReceivingBytes(most);
   }
 
+  /** Once a minute at most, so the log needs no count. */
+  private static Future<?> writeUses(Vertx vertx, Keys keys) {
+    return vertx
+        .executeBlocking(
+            () -> {
+              keys.writeUses();
+              return true;
+            })
+        .onFailure(
+            e ->
+                log.warn(
+                    "keys.uses-unwritten next=\"when keys were last used is written later\"", e));
+  }
+
   private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
     if (tracing != null) {
       tracing.close();
@@ -180,9 +199,14 @@ final class Wiring {
       Holdfast engine,
       ApiServer api,
       @Nullable Tracing tracing,
-      String adminKey,
+      Keys keys,
       List<String> warnings)
       implements Server {
+    @Override
+    public String adminKey() {
+      return keys.source();
+    }
+
     @Override
     public String masterKey() {
       StoreVault.Shown key = engine.vault().shown();
@@ -197,6 +221,7 @@ final class Wiring {
     @Override
     public Future<Void> stop() {
       return api.stop()
+          .eventually(() -> writeUses(vertx, keys))
           .eventually(engine::stop)
           .eventually(this::stopTracing)
           .eventually(vertx::close);

@@ -1,6 +1,5 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.core.model.Actor;
 import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.server.api.Principal.Role;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -13,18 +12,11 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.HexFormat;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
@@ -53,16 +45,14 @@ final class TestServer implements AutoCloseable {
                       .build())
               .build());
 
-  private static final Map<String, Principal> PRINCIPALS =
-      Map.of(
-          hash(ADMIN_KEY), principal(null, Role.ADMIN),
-          hash(VIEWER_KEY), principal(null, Role.VIEWER),
-          hash(OPERATOR_KEY), principal(null, Role.OPERATOR),
-          hash(PUBLISHER_KEY), principal(null, Role.PUBLISHER),
-          hash(ACME_KEY), principal("acme", Role.ADMIN));
-
-  private static Principal principal(@Nullable String tenant, Role role) {
-    return new Principal(tenant, role, new Actor(Actor.Kind.KEY, null, Json.kebab(role)));
+  /** The keys that every server under test knows. */
+  static FakeKeys keys() {
+    return new FakeKeys()
+        .give(ADMIN_KEY, null, Role.ADMIN)
+        .give(VIEWER_KEY, null, Role.VIEWER)
+        .give(OPERATOR_KEY, null, Role.OPERATOR)
+        .give(PUBLISHER_KEY, null, Role.PUBLISHER)
+        .give(ACME_KEY, "acme", Role.ADMIN);
   }
 
   final ApiServer api;
@@ -89,14 +79,19 @@ final class TestServer implements AutoCloseable {
   }
 
   static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls) throws IOException {
-    return start(engine, limits, urls, 0);
+    return start(engine, limits, urls, 0, keys());
   }
 
   static TestServer start(Engine engine, int port) throws IOException {
-    return start(engine, ApiLimits.defaults(), TestServer::normalised, port);
+    return start(engine, ApiLimits.defaults(), TestServer::normalised, port, keys());
   }
 
-  private static TestServer start(Engine engine, ApiLimits limits, EndpointUrls urls, int port)
+  static TestServer start(Engine engine, Keyring keyring) throws IOException {
+    return start(engine, ApiLimits.defaults(), TestServer::normalised, 0, keyring);
+  }
+
+  private static TestServer start(
+      Engine engine, ApiLimits limits, EndpointUrls urls, int port, Keyring keyring)
       throws IOException {
     return new TestServer(
         ApiServer.start(
@@ -107,34 +102,10 @@ final class TestServer implements AutoCloseable {
                 limits,
                 RealEngine.SCHEDULE,
                 urls,
-                new FixedKeys(),
+                keyring,
                 InstantSource.system(),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
                 null)));
-  }
-
-  /** Keys that nobody can change. */
-  private static final class FixedKeys implements Keyring {
-    @Override
-    public Optional<Principal> authenticate(byte[] sha256OfKey) {
-      return Optional.ofNullable(PRINCIPALS.get(HexFormat.of().formatHex(sha256OfKey)));
-    }
-
-    @Override
-    public List<Key> all() {
-      return List.of();
-    }
-
-    @Override
-    public Created create(@Nullable String name, Role role, @Nullable String tenant) {
-      return new Created(
-          new Key(1, name == null ? "made" : name, role, tenant, Instant.EPOCH), "hf_made");
-    }
-
-    @Override
-    public Revoked revoke(@Nullable String only, long id) {
-      return Revoked.NOT_FOUND;
-    }
   }
 
   private static String normalised(String url) {
@@ -143,16 +114,6 @@ final class TestServer implements AutoCloseable {
       case EndpointUrl.Checked.Refused refused ->
           throw new IllegalArgumentException(refused.problem());
     };
-  }
-
-  private static String hash(String key) {
-    try {
-      return HexFormat.of()
-          .formatHex(
-              MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   int port() {

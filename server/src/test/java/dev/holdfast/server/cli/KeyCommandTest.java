@@ -52,14 +52,14 @@ class KeyCommandTest {
     String key;
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);
-      typed.run("key", "create", "--role", "publisher", "--name", "checkout");
+      typed.run("key", "create", "--role", "viewer", "--name", "checkout");
       key = typed.out.strip();
     }
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);
       assertThat(status(server, key, "GET", "/v1/events/absent")).isEqualTo(404);
       assertThat(typed.run("key", "list")).isZero();
-      assertThat(typed.out).contains("checkout", "publisher", "default").doesNotContain(key);
+      assertThat(typed.out).contains("checkout", "viewer", "default").doesNotContain(key);
       String id = typed.out.replaceAll("(?s).*(key_[0-9A-Z]{13}).*", "$1");
       assertThat(typed.run("key", "revoke", id)).isZero();
       assertThat(status(server, key, "GET", "/v1/events/absent")).isEqualTo(401);
@@ -120,7 +120,12 @@ class KeyCommandTest {
             "{\"role\":\"viewer\",\"tenant\":\"No Such Name\"}",
             "{\"role\":\"viewer\",\"name\":\"\"}",
             "{\"role\":\"viewer\",\"name\":\"a\\u0007b\"}",
-            "{\"role\":\"viewer\",\"expires\":1}"
+            "{\"role\":\"viewer\",\"expires\":1}",
+            "{\"role\":\"viewer\",\"expiresAt\":\"2020-01-01T00:00:00Z\"}",
+            "{\"role\":\"viewer\",\"expiresAt\":\"tomorrow\"}",
+            "{\"role\":\"viewer\",\"expiresIn\":\"0s\"}",
+            "{\"role\":\"viewer\",\"expiresIn\":\"36501d\"}",
+            "{\"role\":\"viewer\",\"expiresIn\":\"1h\",\"expiresAt\":\"2099-01-01T00:00:00Z\"}"
           }) {
         assertThat(post(server, body)).as(body).contains("\"status\":400");
       }
@@ -152,6 +157,33 @@ class KeyCommandTest {
       assertThat(typed.run("key", "list", "--server", server.url(), "--key-file", file.toString()))
           .isZero();
     }
+  }
+
+  @Test
+  void a_key_ends_when_it_is_told_to_and_shows_when_it_was_used() throws Exception {
+    try (RunningServer server = new RunningServer(data)) {
+      typed.at(server.url(), RunningServer.KEY);
+      assertThat(typed.run("key", "create", "--role", "viewer", "--expires", "90d")).isZero();
+      assertThat(typed.err).contains("and ends at 2");
+      String key = typed.out.strip();
+      typed.run("key", "create", "--role", "viewer", "--expires", "2099-01-31T12:00:00Z");
+      assertThat(typed.err).contains("and ends at 2099-01-31T12:00:00Z");
+      assertThat(
+              typed.run("key", "create", "--role", "viewer", "--expires", "2020-01-31T12:00:00Z"))
+          .isEqualTo(1);
+      assertThat(typed.err).contains("expiresAt", "a time to come");
+      typed.run("key", "list");
+      assertThat(typed.out).contains("USED", "ENDS", "in 89 d");
+      assertThat(status(server, key, "GET", "/v1/endpoints")).isEqualTo(200);
+      typed.run("key", "list", "--json");
+      assertThat(typed.out).containsPattern("\"lastUsedAt\":\"2").contains("\"lastUsedAt\":null");
+    }
+    typed.environment.clear();
+    assertThat(typed.run("key", "list", "--json", "--data", data.toString())).isZero();
+    assertThat(typed.out).as("written at the end").containsPattern("\"lastUsedAt\":\"2");
+    assertThat(create("--role", "viewer", "--expires", "2020-01-31T12:00:00Z")).isEqualTo(1);
+    assertThat(typed.err).contains("is over");
+    assertThat(create("--role", "viewer", "--expires", "1h")).isZero();
   }
 
   // Without a server the store is opened
@@ -226,6 +258,8 @@ class KeyCommandTest {
           {"key", "create", "--role", "viewer", "--tenant", "A b"},
           {"key", "create", "--role", "viewer", "--tenant", "a", "--all-tenants"},
           {"key", "create", "--role", "viewer", "--name", ""},
+          {"key", "create", "--role", "viewer", "--expires", "soon"},
+          {"key", "create", "--role", "viewer", "--expires", "40000d"},
           {"key", "create", "--role", "viewer", "--data", "x", "--server", "http://127.0.0.1:1"},
           {"key", "list", "--server", "nonsense"},
           {"key", "list", "--server", "ftp://127.0.0.1"},

@@ -1,0 +1,72 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.server.api.Principal.Role;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/** Keys that are kept in memory. Those that a test gives away are not in the list of them. */
+final class FakeKeys implements Keyring {
+  private final Map<String, Recognition> given = new ConcurrentHashMap<>();
+  private final List<Key> made = new CopyOnWriteArrayList<>();
+  private long lastId = Id.floor(Instant.parse("2026-01-01T00:00:00Z"));
+
+  FakeKeys give(String text, @Nullable String tenant, Role role) {
+    given.put(
+        hash(text),
+        new Valid(new Principal(tenant, role, new Actor(Actor.Kind.KEY, null, Json.kebab(role)))));
+    return this;
+  }
+
+  FakeKeys giveExpired(String text, Instant at) {
+    given.put(hash(text), new Expired(at));
+    return this;
+  }
+
+  private static String hash(String key) {
+    try {
+      return HexFormat.of()
+          .formatHex(
+              MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public Recognition authenticate(byte[] sha256OfKey, Instant now) {
+    return given.getOrDefault(HexFormat.of().formatHex(sha256OfKey), UNKNOWN);
+  }
+
+  @Override
+  public List<Key> all() {
+    return new ArrayList<>(made).reversed();
+  }
+
+  @Override
+  public synchronized Created create(
+      @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt) {
+    lastId += Id.STRIDE;
+    Key key =
+        new Key(lastId, name == null ? "made" : name, role, tenant, Instant.EPOCH, expiresAt, null);
+    made.add(key);
+    return new Created(key, "hf_made_" + made.size());
+  }
+
+  @Override
+  public Revoked revoke(@Nullable String only, long id) {
+    boolean isGone =
+        made.removeIf(key -> key.id() == id && (only == null || only.equals(key.tenant())));
+    return isGone ? Revoked.DONE : Revoked.NOT_FOUND;
+  }
+}
