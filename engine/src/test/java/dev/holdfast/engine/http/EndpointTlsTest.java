@@ -208,9 +208,7 @@ class EndpointTlsTest {
             tls -> {
               made.add(tls);
               try {
-                return SslContextBuilder.forClient()
-                    .sslProvider(engine)
-                    .build();
+                return SslContextBuilder.forClient().sslProvider(engine).build();
               } catch (IOException e) {
                 throw new AssertionError(e);
               }
