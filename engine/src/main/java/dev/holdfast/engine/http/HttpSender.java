@@ -80,7 +80,7 @@ final class HttpSender {
     this.eventLoop = this.context.nettyEventLoop();
     this.spans = tracer == null ? null : new AttemptSpans(tracer);
     this.keeping = keeping;
-    this.slowSignatures = new SlowSignatures(eventLoop);
+    this.slowSignatures = new SlowSignatures(eventLoop, this::signed);
     this.tls = tls;
     this.deadlines = new Deadlines(eventLoop, timeout.toNanos(), this::expire);
     this.connections = new Connections(eventLoop, mostConnections);
@@ -111,8 +111,8 @@ final class HttpSender {
       eventLoop.execute(() -> tell(ended, Outcome.Failure.of(Kind.FORBIDDEN), 0));
       return;
     }
-    if (sending.letterhead.isSlowAt(delivery.startedAt())) {
-      slowSignatures.make(sending, broken -> signed(sending, broken));
+    if (sending.letterhead.isSlowAt(delivery.startedAt()) || sending.target.unsigned != null) {
+      slowSignatures.make(sending);
       return;
     }
     inSend = true;
@@ -124,7 +124,8 @@ final class HttpSender {
   }
 
   /** An attempt's time begins when it is signed: how busy we are is not its receiver's fault. */
-  private void signed(Sending sending, @Nullable Throwable broken) {
+  private void signed(Sending sending) {
+    Throwable broken = sending.unsignable;
     if (broken == null) {
       begin(sending, false);
     } else {

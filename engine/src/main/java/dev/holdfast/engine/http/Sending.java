@@ -38,6 +38,12 @@ final class Sending {
   /** Its signatures, if they were made beforehand. */
   byte @Nullable [] signatures;
 
+  /** Whether it has not to wait for signatures of its own any more. */
+  boolean isSigned;
+
+  /** Why its signatures could not be made. */
+  @Nullable Throwable unsignable;
+
   /** The neighbours in {@link Deadlines}. */
   @Nullable Sending older;
 

@@ -2,7 +2,9 @@ package dev.holdfast.engine.http;
 
 import dev.holdfast.engine.format.Body;
 import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -12,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes signatures that take longer than the event loop has: those of Ed25519, on threads of this
- * class. An attempt waits for its own before it begins.
+ * class. An attempt waits for its own before it begins, and so do those behind it: attempts to one
+ * endpoint begin in the order in which they were asked for.
  *
  * <p>How many wait is limited by how many attempts there may be at once. What would be too many all
  * the same, or comes when the threads have ended, is made on the event loop.
@@ -24,11 +27,16 @@ final class SlowSignatures {
   private static final int THREAD_LIVES_SECONDS = 10;
 
   private final EventLoop eventLoop;
+  private final Consumer<Sending> next;
   private final ThreadPoolExecutor threads = threads();
   private final ThreadLocal<Signer> signers = ThreadLocal.withInitial(Signer::new);
 
-  SlowSignatures(EventLoop eventLoop) {
+  /**
+   * @param next called on the event loop with each attempt that can begin, or that cannot be signed
+   */
+  SlowSignatures(EventLoop eventLoop, Consumer<Sending> next) {
     this.eventLoop = eventLoop;
+    this.next = next;
   }
 
   private static ThreadPoolExecutor threads() {
@@ -47,12 +55,21 @@ final class SlowSignatures {
   }
 
   /**
-   * Signs an attempt.
-   *
-   * @param told called on the event loop, later than now, with what went wrong if something did
+   * Signs an attempt, if that takes long, and lets it begin behind those to its endpoint that were
+   * asked for before it.
    */
-  void make(Sending sending, Consumer<@Nullable Throwable> told) {
-    Runnable work = () -> sign(sending, told);
+  void make(Sending sending) {
+    ArrayDeque<Sending> line = sending.target.unsigned;
+    if (line == null) {
+      line = new ArrayDeque<>();
+      sending.target.unsigned = line;
+    }
+    line.add(sending);
+    if (!sending.letterhead.isSlowAt(sending.delivery.startedAt())) {
+      sending.isSigned = true;
+      return;
+    }
+    Runnable work = () -> sign(sending);
     try {
       threads.execute(work);
     } catch (RejectedExecutionException _) {
@@ -60,7 +77,7 @@ final class SlowSignatures {
     }
   }
 
-  private void sign(Sending sending, Consumer<@Nullable Throwable> told) {
+  private void sign(Sending sending) {
     try {
       Signer signer = signers.get();
       signer.sign(
@@ -70,13 +87,25 @@ final class SlowSignatures {
           sending.timestamp(),
           Body.of(sending.delivery));
       byte[] signatures = Arrays.copyOf(signer.text, signer.length);
-      eventLoop.execute(
-          () -> {
-            sending.signatures = signatures;
-            told.accept(null);
-          });
+      eventLoop.execute(() -> signed(sending, signatures, null));
     } catch (RuntimeException | Error e) {
-      eventLoop.execute(() -> told.accept(e));
+      eventLoop.execute(() -> signed(sending, null, e));
+    }
+  }
+
+  private void signed(
+      Sending sending, byte @Nullable [] signatures, @Nullable Throwable unsignable) {
+    sending.signatures = signatures;
+    sending.unsignable = unsignable;
+    sending.isSigned = true;
+    Target target = sending.target;
+    ArrayDeque<Sending> line = Objects.requireNonNull(target.unsigned);
+    for (Sending first = line.peek(); first != null && first.isSigned; first = line.peek()) {
+      line.remove();
+      next.accept(first);
+    }
+    if (line.isEmpty()) {
+      target.unsigned = null;
     }
   }
 

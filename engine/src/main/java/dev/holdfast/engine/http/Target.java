@@ -6,6 +6,7 @@ import dev.holdfast.engine.egress.EndpointUrl;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
+import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /** An endpoint's URL with all that is the same for every attempt to it. */
@@ -14,6 +15,9 @@ final class Target {
 
   /** The request line and the headers that never change. */
   final byte[] head;
+
+  /** Attempts that wait for signatures, their own or those of one before them, in their order. */
+  @Nullable ArrayDeque<Sending> unsigned;
 
   private final EndpointUrl url;
   private final String userAgent;

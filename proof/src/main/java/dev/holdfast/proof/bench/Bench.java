@@ -47,6 +47,7 @@ public final class Bench implements Callable<Integer> {
           new ReferenceScenario(),
           ThroughputScenario.batch(),
           ThroughputScenario.single(),
+          new SignedScenario(),
           HttpsScenario.warm(),
           HttpsScenario.cold(),
           new LatencyScenario(),

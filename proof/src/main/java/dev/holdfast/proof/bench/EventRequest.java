@@ -13,6 +13,7 @@ final class EventRequest {
 
   private final int events;
   private final int endpoints;
+  private final int firstEndpoint;
   private final Buffer bytes;
   private final int[] typeOffsets;
   private final int[] markOffsets;
@@ -24,6 +25,7 @@ final class EventRequest {
   EventRequest(LoadPlan plan) {
     this.events = plan.get(Setting.BATCH);
     this.endpoints = plan.get(Setting.ENDPOINTS);
+    this.firstEndpoint = plan.get(Setting.FIRST_ENDPOINT);
     this.typeOffsets = new int[events];
     this.markOffsets = new int[events];
 
@@ -33,7 +35,7 @@ final class EventRequest {
     StringBuilder body = new StringBuilder(events == 1 ? "" : "{\"events\":[");
     for (int i = 0; i < events; i++) {
       body.append(i == 0 ? "" : ",").append(typeStart);
-      typeOffsets[i] = body.length() - TYPE_DIGITS;
+      typeOffsets[i] = body.length() - LoadPlan.TYPE_END.length() - TYPE_DIGITS;
       body.append(dataStart);
       markOffsets[i] = body.length() + Mark.offset();
       body.append(data).append('}');
@@ -73,7 +75,7 @@ final class EventRequest {
       int number = first + i;
       Mark.write(mark, 0, sentAt, number);
       bytes.setBytes(markOffsets[i], mark);
-      int rest = number % endpoints;
+      int rest = firstEndpoint + number % endpoints;
       for (int d = TYPE_DIGITS - 1; d >= 0; d--) {
         digits[d] = (byte) ('0' + rest % 10);
         rest /= 10;

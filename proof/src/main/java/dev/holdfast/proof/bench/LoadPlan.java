@@ -33,6 +33,8 @@ record LoadPlan(Kind kind, String key, Map<Setting, Integer> settings) {
     BATCH(1),
     /** How many endpoints the events are spread over. */
     ENDPOINTS(1),
+    /** The first of them. */
+    FIRST_ENDPOINT(0),
     /** Events per second, in the open loop. */
     RATE(1),
     /**
@@ -64,9 +66,17 @@ record LoadPlan(Kind kind, String key, Map<Setting, Integer> settings) {
     return new LoadPlan(kind, key, Map.of(Setting.PORT, port));
   }
 
+  /** What ends a type, so that it can be said in the words of the Workfront-shaped API too. */
+  static final String TYPE_END = ".UPDATE";
+
   /** The type that one endpoint, and no other, subscribes to. */
   static String type(int endpoint) {
-    return String.format(Locale.ROOT, "bench.%05d", endpoint);
+    return objCode(endpoint) + TYPE_END;
+  }
+
+  /** The kind of object that the type tells of. */
+  static String objCode(int endpoint) {
+    return String.format(Locale.ROOT, "bench%05d", endpoint);
   }
 
   LoadPlan with(Setting setting, int value) {

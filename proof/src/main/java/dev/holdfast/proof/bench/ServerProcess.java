@@ -18,6 +18,10 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The server under test. */
 final class ServerProcess {
+
+  /** What receivers are sent as their token. */
+  private static final String TOKEN = "bench-token";
+
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_JCMD = Duration.ofSeconds(30);
@@ -86,6 +90,29 @@ final class ServerProcess {
 
   void subscribe(String url, String type) {
     call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
+  }
+
+  /**
+   * Subscribes with messages in the format of the Workfront-shaped API, as {@link #subscribePlain}
+   * does, but signed.
+   *
+   * @param signature of which kind
+   */
+  void subscribeSigned(String url, int endpoint, String signature) {
+    call(
+        "POST",
+        "/v1/subscriptions",
+        "{\"url\":\"%s\",\"types\":[\"%s\"],\"format\":\"workfront\",\"authToken\":\"%s\",\"signature\":\"%s\"}"
+            .formatted(url, LoadPlan.type(endpoint), TOKEN, signature));
+  }
+
+  /** Subscribes by the Workfront-shaped API, whose messages are not signed. */
+  void subscribePlain(String url, int endpoint) {
+    call(
+        "POST",
+        "/attask/eventsubscription/api/v1/subscriptions",
+        "{\"url\":\"%s\",\"objCode\":\"%s\",\"eventType\":\"UPDATE\",\"authToken\":\"%s\"}"
+            .formatted(url, LoadPlan.objCode(endpoint), TOKEN));
   }
 
   /** All endpoints. */

@@ -45,6 +45,14 @@ class BenchTest {
   }
 
   @Test
+  void a_server_delivers_with_and_without_signatures() throws IOException {
+    assertThat(bench("signed")).isZero();
+
+    assertThat(figure("signed", "accepted")).isPositive();
+    assertThat(figure("signed", "accepted and not arrived")).isZero();
+  }
+
+  @Test
   @EnabledIfSystemProperty(named = "holdfast.slow", matches = "true")
   void a_server_delivers_what_hung_and_what_waited() throws IOException {
     assertThat(

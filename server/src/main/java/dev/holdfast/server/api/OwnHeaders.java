@@ -28,6 +28,8 @@ final class OwnHeaders {
           "te",
           "trailer",
           "upgrade",
+          "http2-settings",
+          "early-data",
           "expect",
           "user-agent",
           "traceparent",

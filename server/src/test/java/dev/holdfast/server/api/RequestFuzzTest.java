@@ -101,6 +101,8 @@ final class RequestFuzzTest {
               "secret",
               List.of(
                   "\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=\"", "\"whsec_\"", "null"),
+              "signature",
+              List.of("\"v1a\"", "\"v1\"", "\"v2\"", "null"),
               "rateLimit",
               List.of("1000", "0.001", "1e-400", "null"),
               "since",
@@ -109,6 +111,18 @@ final class RequestFuzzTest {
                   "\"0000-01-01T00:00:00Z\"",
                   "\"9999-01-01T00:00:00Z\"",
                   "null")));
+
+  static {
+    FIELDS.put(
+        "tls",
+        List.of(
+            "{\"roots\":\"-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----\"}",
+            "{\"certificate\":null,\"privateKey\":null}",
+            "{\"roots\":null}",
+            "{}",
+            "[]",
+            "null"));
+  }
 
   private static final List<String> PARAMETERS =
       List.of(

@@ -298,6 +298,12 @@ class SubscriptionReaderTest {
           "headers":{"a":"b "}                                     | headers.a
           "headers":{"a":"b\\tc"}                                  | headers.a
           "headers":{"a":"b\\r\\nc: d"}                            | headers.a
+          "headers":{"a":"b\\rc"}                                  | headers.a
+          "headers":{"a":"b\\nc"}                                  | headers.a
+          "headers":{"a":"b\\u0000c"}                              | headers.a
+          "headers":{"a":"b\\u007fc"}                              | headers.a
+          "headers":{"a\\u0000":"b"}                               | headers.a?
+          "headers":{"a\\r\\nb":"c"}                               | headers.a??b
           "headers":{"a":"caf\\u00e9"}                             | headers.a
           "headers":{"a":"****"}                                   | headers.a
           "headers":{"":"b"}                                       | headers.
@@ -340,6 +346,8 @@ class SubscriptionReaderTest {
         "TE",
         "trailer",
         "Upgrade",
+        "HTTP2-Settings",
+        "Early-Data",
         "Expect",
         "User-Agent",
         "traceparent",
