@@ -104,10 +104,9 @@ final class Listen implements Callable<Integer> {
       paramLabel = "SECRET",
       converter = SecretText.class,
       description = {
-        "Verify signatures with this secret, whsec_…, or with the public key of one, whpk_…. Can be",
-        "given several times. Others on this",
-        "machine can see it here; so rather set " + SECRET_VARIABLE + ", several of them",
-        "separated by blanks."
+        "Verify signatures with this secret, whsec_…, or public key, whpk_…. Can be given several",
+        "times. Others on this machine can see it here; so rather set",
+        SECRET_VARIABLE + ", several of them separated by blanks."
       })
   private List<Verifier.Key> secrets = List.of();
 

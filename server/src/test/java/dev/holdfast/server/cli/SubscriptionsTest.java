@@ -26,15 +26,15 @@ class SubscriptionsTest {
       """
       {"id":"sub_1","url":"https://b.example/","types":["order.*"],"subject":null,"filters":[],\
       "filterConnector":"AND","format":"holdfast","version":null,"base64Encoding":false,"authToken":null,"headers":{},\
-      "secrets":[{"createdAt":"2026-03-01T11:00:00Z","validUntil":null}],"endpoint":"ep_1","paused":false,\
-      "rateLimit":null,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T11:00:00Z"}""";
+      "secrets":[{"signature":"v1","createdAt":"2026-03-01T11:00:00Z","validUntil":null}],"endpoint":"ep_1","paused":false,\
+      "rateLimit":null,"tls":null,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T11:00:00Z"}""";
 
   private static final String FULL =
       """
       {"id":"sub_2","url":"https://a.example/hook","types":["order.paid","order.sent"],"subject":"o-1",\
       "filters":[{"fieldName":"amount","fieldValue":1.10,"comparison":"gt"}],"filterConnector":"OR",\
       "format":"workfront","version":"v1","base64Encoding":true,"authToken":"****cret","headers":{"x.a":"****","X-A":"****","X-Team":"****"},\
-      "secrets":[],"endpoint":"ep_2","paused":true,"rateLimit":0.5,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T12:00:00Z"}""";
+      "secrets":[{"signature":"v1a","publicKey":"whpk_AAAA"}],"endpoint":"ep_2","paused":true,"rateLimit":0.5,"goneAt":null,"createdAt":"2026-03-01T11:00:00Z","changedAt":"2026-03-01T12:00:00Z"}""";
 
   private static final String EXPORTED =
       """
@@ -66,7 +66,8 @@ class SubscriptionsTest {
               "X-Team": "${HEADER_X_TEAM_sub_2}",
               "x.a": "${HEADER_X_A_sub_2_2}"
             },
-            "rateLimit": 0.5
+            "rateLimit": 0.5,
+            "signature": "v1a"
           },
           {
             "url": "https://b.example/",
