@@ -211,7 +211,7 @@ public final class StoreBackup {
     }
   }
 
-  /** Makes a store of a backup, in a directory that is empty or absent. */
+  /** Makes a store of a backup, in a directory that is absent or has no more than a key file. */
   public static Copy restore(Path backup, Path directory, Observer observer) throws StoreRefused {
     if (!Files.isRegularFile(backup)) {
       throw new StoreRefused(backup + " is not a file. Name one that was made by a backup.");

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -359,12 +360,12 @@ final class StoreFile implements AutoCloseable {
     T make(Path unfinished) throws IOException, SQLException, StoreRefused;
   }
 
-  /** Makes a store in a directory that is empty or absent, whole or not at all. */
+  /** Makes a store in a directory without more than a key file, whole or not at all. */
   static <T> T make(Path directory, Making<T> making)
       throws IOException, SQLException, StoreRefused {
     makeDirectory(directory);
     try (Stream<Path> found = Files.list(directory)) {
-      if (found.findAny().isPresent()) {
+      if (found.anyMatch(file -> !file.endsWith(KeyFile.NAME))) {
         throw new StoreRefused(
             directory
                 + " is not empty. Name a directory that is, or that is not there."

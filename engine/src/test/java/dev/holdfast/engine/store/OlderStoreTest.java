@@ -194,7 +194,12 @@ final class OlderStoreTest {
         }
         statement.executeUpdate(script("store-0005.sql"));
       }
-      Sqlite.execute(connection, "PRAGMA user_version = " + VERSION);
+      Sqlite.execute(
+          connection,
+          "INSERT INTO subscriptions (id, tenant, endpoint, types, created_at, sum, secrets)"
+              + " VALUES (1, 'default', 2, '', 0, 0, 'deleted-secret')",
+          "DELETE FROM subscriptions WHERE id = 1",
+          "PRAGMA user_version = " + VERSION);
     }
   }
 
@@ -242,9 +247,9 @@ final class OlderStoreTest {
     assertThat(StoreCheck.run(directory).problems()).isEmpty();
   }
 
-  /** In {@code store-0005.sql} too. */
+  /** All but the last are in {@code store-0005.sql}. */
   private static final List<String> SECRETS =
-      List.of("one.example", "two.example", "whsec_new", "token", "X-One");
+      List.of("one.example", "two.example", "whsec_new", "X-One", "deleted-secret");
 
   @Test
   void what_was_in_plain_text_is_found_nowhere_any_more() throws Exception {

@@ -44,6 +44,9 @@ final class BackupTest {
     Path restored = root.resolve("restored");
     assertThat(run("restore", "--from", file().toString(), "--data", restored.toString())).isZero();
     assertThat(out.toString()).contains("sent again", "also those", "same ids");
+    assertThat(out.toString())
+        .containsPattern("sealed under the master key [0-9a-f]{8}, which is not in a backup");
+    Files.copy(data().resolve("master.key"), restored.resolve("master.key"));
     try (SqliteStore store = SqliteStore.open(restored)) {
       assertThat(store.apiKeys().find(hash(1))).isPresent();
       assertThat(store.apiKeys().find(hash(2))).isEmpty();
@@ -84,6 +87,18 @@ final class BackupTest {
     assertThat(err.toString()).contains("row 1 of api_keys is not as it was written");
     assertThat(file()).doesNotExist();
     assertThat(root.resolve("backup.db.part")).doesNotExist();
+  }
+
+  @Test
+  void a_key_file_may_be_in_the_directory_before_a_backup_is_restored_into_it() throws Exception {
+    SqliteStore.open(data()).close();
+    assertThat(run("backup", "--data", data().toString(), "--to", file().toString())).isZero();
+    assertThat(out.toString()).contains("Keep a copy of that key");
+    Path restored = root.resolve("restored");
+    Files.createDirectory(restored);
+    Files.copy(data().resolve("master.key"), restored.resolve("master.key"));
+    assertThat(run("restore", "--from", file().toString(), "--data", restored.toString())).isZero();
+    SqliteStore.open(restored).close();
   }
 
   @Test

@@ -53,6 +53,10 @@ final class RunningServer implements AutoCloseable {
     return server.port();
   }
 
+  List<String> warnings() {
+    return server.warnings();
+  }
+
   @Override
   public void close() {
     server.stop().await();

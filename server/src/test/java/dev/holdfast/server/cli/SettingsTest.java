@@ -17,6 +17,9 @@ import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.vault.KeyFile;
+import dev.holdfast.engine.vault.MasterKey;
+import dev.holdfast.engine.vault.MasterKeySource;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
 import dev.holdfast.server.tracing.Tracing;
@@ -97,6 +100,29 @@ class SettingsTest {
     assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
     assertThat(set().get(Settings.RETENTION)).isEqualTo(Duration.ofDays(30));
     assertThat(set().get(Settings.ADMIN_KEY)).isEmpty();
+  }
+
+  @Test
+  void master_keys_come_from_a_file_or_are_set_and_are_never_shown() throws Exception {
+    String key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    String older = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=";
+    assertThat(set("data=/d").masterKeys()).isEqualTo(new KeyFile(Path.of("/d/master.key")));
+    assertThat(set("secrets.key-file=/k").masterKeys()).isEqualTo(new KeyFile(Path.of("/k")));
+    Settings given = set("secrets.key=" + key + ", " + older);
+    assertThat(given.masterKeys())
+        .isEqualTo(
+            new MasterKeySource.Given(
+                List.of(MasterKey.parse(key).orElseThrow(), MasterKey.parse(older).orElseThrow()),
+                "secrets.key (--set)"));
+    assertThat(given.toString()).contains("secrets.key (--set)").doesNotContain("AQEB");
+    assertThatThrownBy(() -> set("secrets.key=" + key, "secrets.key-file=/k"))
+        .isInstanceOfSatisfying(
+            InvalidSettings.class,
+            e -> assertThat(e.report()).contains("leave one of them out").doesNotContain("AQEB"));
+    assertThatThrownBy(() -> set("secrets.key=" + key + ",short"))
+        .isInstanceOfSatisfying(
+            InvalidSettings.class,
+            e -> assertThat(e.report()).contains("openssl rand -base64 32").doesNotContain("AQEB"));
   }
 
   @Test
