@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.NewSecret;
@@ -11,7 +12,11 @@ import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -47,7 +52,7 @@ final class Subscriptions {
     this.later = later;
   }
 
-  void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
+  void subscribe(Request.Subscribe request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Wish wish = request.wish();
     if (request.since() != null && replays.histories(request.tenant()) >= Limits.HISTORIES) {
       turn.reply(replyTo, new Answer.TooManyHistories(Limits.HISTORIES));
@@ -61,13 +66,14 @@ final class Subscriptions {
         return;
       }
       if (alike instanceof Match.Alike.Unsettled) {
-        later.ask(request, replyTo);
+        later.ask(request, by, replyTo);
         return;
       }
     }
     Lane lane = lane(request.tenant(), wish.url(), turn);
+    List<Deed> deeds = new ArrayList<>();
     if (wish.rateLimit() != null) {
-      limitRate(lane, wish.rateLimit());
+      limitRate(lane, wish.rateLimit(), by, deeds, turn);
     }
     Subscription subscription = subscription(ids.next(turn.now()), lane, wish, turn);
     match.coming(subscription);
@@ -78,11 +84,18 @@ final class Subscriptions {
                 ids.next(turn.now()),
                 request.tenant(),
                 Selection.history(subscription.id(), request.since()));
+    deeds.add(
+        new Deed(
+            by,
+            turn.now(),
+            request.tenant(),
+            new Deed.Subscribed(subscription, lane.endpoint, history)));
     commit.add(
         Commit.Entry.of(
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint, history),
             lane,
-            replyTo));
+            replyTo,
+            deeds));
   }
 
   static Subscription subscription(long id, Lane lane, Wish wish, Turn turn) {
@@ -115,13 +128,49 @@ final class Subscriptions {
     dispatch.limitChanged(lane);
   }
 
-  void limitRate(Request.LimitRate request, Consumer<Answer> replyTo, Turn turn) {
+  /**
+   * The same, by somebody.
+   *
+   * @param deeds where it is written down if the endpoint is not there yet: it comes to be with
+   *     what is being done, or not at all
+   */
+  void limitRate(Lane lane, @Nullable RateLimit limit, Actor by, List<Deed> deeds, Turn turn) {
+    Endpoint before = lane.endpoint;
+    limitRate(lane, limit);
+    if (!Objects.equals(before.rateLimit(), limit)) {
+      Deed deed =
+          new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, lane.endpoint));
+      if (lane.stored) {
+        commit.add(deed);
+      } else {
+        deeds.add(deed);
+      }
+    }
+  }
+
+  /** Gives an endpoint the limit back that it had before somebody changed it in vain. */
+  void restoreRate(Lane lane, @Nullable RateLimit limit, Actor by, Turn turn) {
+    Endpoint before = lane.endpoint;
+    limitRate(lane, limit);
+    boolean forgotten =
+        commit.forget(
+            deed ->
+                deed.by().equals(by)
+                    && deed.what() instanceof Deed.Configured done
+                    && done.after().id() == before.id());
+    if (!forgotten && !Objects.equals(before.rateLimit(), limit)) {
+      commit.add(
+          new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, lane.endpoint)));
+    }
+  }
+
+  void limitRate(Request.LimitRate request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lanes.get(request.endpoint());
     if (lane == null || !lane.stored || !lane.endpoint.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
-    limitRate(lane, request.rateLimit());
+    limitRate(lane, request.rateLimit(), by, new ArrayList<>(), turn);
     commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
@@ -143,7 +192,7 @@ final class Subscriptions {
     }
   }
 
-  void update(Request.Update request, Consumer<Answer> replyTo, Turn turn) {
+  void update(Request.Update request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Subscription before = match.latest(request.subscription());
     if (before == null || !before.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
@@ -159,14 +208,24 @@ final class Subscriptions {
         patch.url() == null
             ? lanes.of(before.endpoint())
             : lane(request.tenant(), patch.url(), turn);
+    Endpoint from = lanes.of(before.endpoint()).endpoint;
+    List<Deed> deeds = new ArrayList<>();
     if (patch.rateLimit() != null) {
-      limitRate(lane, patch.rateLimit().limit());
+      limitRate(lane, patch.rateLimit().limit(), by, deeds, turn);
     }
     Subscription after = patched(before, patch, lane.endpoint.id(), turn);
+    if (!after.equals(before)) {
+      deeds.add(updated(by, before, from, after, lane.endpoint, turn));
+    }
     match.changing(after);
     commit.add(
         Commit.Entry.of(
-            new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo));
+            new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo, deeds));
+  }
+
+  static Deed updated(
+      Actor by, Subscription before, Endpoint from, Subscription after, Endpoint to, Turn turn) {
+    return new Deed(by, turn.now(), after.tenant(), new Deed.Updated(before, from, after, to));
   }
 
   /** Why a change does not go with what stays of a subscription. */
@@ -261,18 +320,20 @@ final class Subscriptions {
     }
   }
 
-  void unsubscribe(Request.Unsubscribe request, Consumer<Answer> replyTo, Turn turn) {
+  void unsubscribe(Request.Unsubscribe request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Subscription subscription = match.latest(request.subscription());
     if (subscription == null || !subscription.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
     match.leave(subscription);
+    Lane lane = lanes.of(subscription.endpoint());
+    Deed deed =
+        new Deed(
+            by, turn.now(), request.tenant(), new Deed.Unsubscribed(subscription, lane.endpoint));
     commit.add(
         Commit.Entry.of(
-            new Write.Unsubscribe(subscription, turn.now()),
-            lanes.of(subscription.endpoint()),
-            replyTo));
+            new Write.Unsubscribe(subscription, turn.now()), lane, replyTo, List.of(deed)));
   }
 
   void unsubscribed(Subscription subscription, Consumer<Answer> replyTo, Turn turn) {
