@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey.Role;
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 /** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
 public final class ApiKeys {
   private static final int HASH_BYTES = 32;
+
+  /** What the ids of keys begin with, as people see them. */
+  public static final String ID_PREFIX = "key";
+
   static final String COLUMNS = "id, name, role, tenant, created_at, hash, sum";
 
   private final Writer writer;
@@ -43,36 +48,89 @@ public final class ApiKeys {
    * <p>Its number comes from the time: that of a key which was forgotten is not given again.
    *
    * @param tenant the tenant that the key belongs to; absent for a key for all tenants
+   * @param by who makes it
    */
   public ApiKey put(
-      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
+      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt, Actor by)
       throws StoreException {
     if (sha256.length != HASH_BYTES) {
       throw new IllegalArgumentException("not a SHA-256: " + sha256.length + " bytes");
     }
-    writer.execute(
+    writer.transact(
         "keeping a key",
-        "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum)"
-            + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ? FROM api_keys",
-        statement -> {
-          statement.setLong(1, Id.floor(createdAt));
-          statement.setString(2, name);
-          statement.setString(3, role.name());
-          statement.setString(4, tenant);
-          statement.setBytes(5, sha256);
-          statement.setLong(6, Rows.micros(createdAt));
-          statement.setLong(7, sum(new ApiKey(0, name, role, tenant, createdAt), sha256));
+        (connection, chains) -> {
+          try (PreparedStatement statement =
+              connection.prepareStatement(
+                  "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum)"
+                      + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ?"
+                      + " FROM api_keys")) {
+            statement.setLong(1, Id.floor(createdAt));
+            statement.setString(2, name);
+            statement.setString(3, role.name());
+            statement.setString(4, tenant);
+            statement.setBytes(5, sha256);
+            statement.setLong(6, Rows.micros(createdAt));
+            statement.setLong(7, sum(new ApiKey(0, name, role, tenant, createdAt), sha256));
+            statement.executeUpdate();
+          }
+          ApiKey kept =
+              find(connection::prepareStatement, sha256)
+                  .orElseThrow(() -> new Damaged("a key that was kept is not there"));
+          chains.append(act(by, createdAt, "key.created", kept, null, facts(kept)));
         });
     return find(sha256)
         .orElseThrow(() -> new IllegalStateException("a key that was kept is not there"));
   }
 
-  /** Forgets a key; when it returns, that is on disk. Can be repeated. */
-  public void delete(long id) throws StoreException {
-    writer.execute(
+  /** A key that the program makes which the engine runs in. */
+  public ApiKey put(
+      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
+      throws StoreException {
+    return put(name, role, tenant, sha256, createdAt, Actor.PROGRAM);
+  }
+
+  /**
+   * Forgets a key; when it returns, that is on disk. Can be repeated.
+   *
+   * @param by who wants that
+   */
+  public void delete(long id, Actor by, Instant now) throws StoreException {
+    writer.transact(
         "forgetting a key",
-        "DELETE FROM api_keys WHERE id = ?",
-        statement -> statement.setLong(1, id));
+        (connection, chains) -> {
+          Optional<ApiKey> known;
+          try (PreparedStatement statement =
+              connection.prepareStatement("SELECT " + COLUMNS + " FROM api_keys WHERE id = ?")) {
+            statement.setLong(1, id);
+            known = only(statement);
+          }
+          if (known.isEmpty()) {
+            return;
+          }
+          try (PreparedStatement statement =
+              connection.prepareStatement("DELETE FROM api_keys WHERE id = ?")) {
+            statement.setLong(1, id);
+            statement.executeUpdate();
+          }
+          chains.append(act(by, now, "key.revoked", known.get(), facts(known.get()), null));
+        });
+  }
+
+  private static Act act(
+      Actor by,
+      Instant at,
+      String action,
+      ApiKey key,
+      @Nullable Facts before,
+      @Nullable Facts after) {
+    return new Act(by, at, key.tenant(), action, Id.text(ID_PREFIX, key.id()), before, after);
+  }
+
+  private static Facts facts(ApiKey key) {
+    return new Facts()
+        .text("name", key.name())
+        .constant("role", key.role())
+        .text("tenant", key.tenant());
   }
 
   /** Every key, by its SHA-256. */
@@ -100,6 +158,10 @@ public final class ApiKeys {
     PreparedStatement statement =
         connection.prepare("SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?");
     statement.setBytes(1, sha256);
+    return only(statement);
+  }
+
+  private static Optional<ApiKey> only(PreparedStatement statement) throws SQLException {
     try (ResultSet row = statement.executeQuery()) {
       return row.next() ? Optional.of(key(row)) : Optional.empty();
     }

@@ -8,6 +8,7 @@ import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
@@ -532,8 +533,8 @@ final class SqliteStoreTest extends StoreContract {
     byte[] hash = new byte[32];
     try (SqliteStore store = openOwn()) {
       ApiKey first = store.apiKeys().put("first", Role.ADMIN, null, hash, NOW);
-      store.apiKeys().delete(first.id());
-      store.apiKeys().delete(first.id());
+      store.apiKeys().delete(first.id(), Actor.PROGRAM, NOW);
+      store.apiKeys().delete(first.id(), Actor.PROGRAM, NOW);
       assertThat(store.apiKeys().isEmpty()).isTrue();
       ApiKey second = store.apiKeys().put("second", Role.ADMIN, null, hash, NOW.plusMillis(1));
       assertThat(second.id()).isGreaterThan(first.id());

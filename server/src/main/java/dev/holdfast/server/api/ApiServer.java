@@ -121,6 +121,7 @@ public final class ApiServer {
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring()).routes());
+    routes.addAll(new AuditApi(engine).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());

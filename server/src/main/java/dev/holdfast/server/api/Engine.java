@@ -7,6 +7,7 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.store.Audit;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.Optional;
@@ -27,6 +28,8 @@ interface Engine {
   Future<Optional<Tested>> test(String tenant, long endpoint);
 
   Future<Measurements> measure();
+
+  Future<Audit.Found> audit(Audit.Query query);
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -58,6 +61,11 @@ interface Engine {
       @Override
       public Future<Measurements> measure() {
         return holdfast.measure();
+      }
+
+      @Override
+      public Future<Audit.Found> audit(Audit.Query query) {
+        return holdfast.audit(query);
       }
     };
   }

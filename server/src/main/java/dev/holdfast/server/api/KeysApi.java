@@ -47,7 +47,11 @@ final class KeysApi {
     exchange.then(
         engine
             .context()
-            .executeBlocking(() -> keyring.create(wish.name(), wish.role(), wish.tenant()), true),
+            .executeBlocking(
+                () ->
+                    keyring.create(
+                        wish.name(), wish.role(), wish.tenant(), exchange.caller().actor()),
+                true),
         created ->
             exchange.answerCreated(
                 PATH + "/" + Keyring.idText(created.key().id()), Buffer.buffer(created.json())));
@@ -129,7 +133,9 @@ final class KeysApi {
             .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
     String only = exchange.caller().only();
     exchange.then(
-        engine.context().executeBlocking(() -> keyring.revoke(only, id), true),
+        engine
+            .context()
+            .executeBlocking(() -> keyring.revoke(only, id, exchange.caller().actor()), true),
         revoked -> {
           switch (Objects.requireNonNull(revoked)) {
             case DONE -> exchange.answerNoContent();

@@ -68,7 +68,7 @@ final class Keys implements Keyring {
       NewKey key = NewKey.make(keys.random);
       // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
       show(key, out);
-      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, key);
+      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, key, Actor.SERVER);
       keys.source = "printed above, this once";
     }
     return keys;
@@ -117,21 +117,23 @@ final class Keys implements Keyring {
 
   @Override
   public synchronized Created create(
-      @Nullable String name, Principal.Role role, @Nullable String tenant) throws StoreException {
+      @Nullable String name, Principal.Role role, @Nullable String tenant, Actor by)
+      throws StoreException {
     NewKey key = NewKey.make(random);
     return new Created(
-        keep(name == null ? nameOf(key, role) : name, role, tenant, key), key.text());
+        keep(name == null ? nameOf(key, role) : name, role, tenant, key, by), key.text());
   }
 
   private static String nameOf(NewKey key, Principal.Role role) {
     return role.name().toLowerCase(Locale.ROOT) + " " + key.id();
   }
 
-  private Key keep(String name, Principal.Role role, @Nullable String tenant, NewKey key)
+  private Key keep(String name, Principal.Role role, @Nullable String tenant, NewKey key, Actor by)
       throws StoreException {
     byte[] hash = NewKey.sha256(key.text());
     Known kept =
-        known(stored.put(name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant()));
+        known(
+            stored.put(name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant(), by));
     Map<ByteBuffer, Known> more = new HashMap<>(known);
     more.put(ByteBuffer.wrap(hash), kept);
     known = Map.copyOf(more);
@@ -139,7 +141,8 @@ final class Keys implements Keyring {
   }
 
   @Override
-  public synchronized Revoked revoke(@Nullable String only, long id) throws StoreException {
+  public synchronized Revoked revoke(@Nullable String only, long id, Actor by)
+      throws StoreException {
     Optional<Key> found =
         all().stream()
             .filter(key -> key.id() == id)
@@ -151,7 +154,7 @@ final class Keys implements Keyring {
     if (isWideAdmin(found.get()) && all().stream().filter(Keys::isWideAdmin).count() == 1) {
       return Revoked.IS_LAST_ADMIN;
     }
-    stored.delete(id);
+    stored.delete(id, by, clock.instant());
     Map<ByteBuffer, Known> fewer = new HashMap<>(known);
     fewer.values().removeIf(one -> one.key().id() == id);
     known = Map.copyOf(fewer);

@@ -114,6 +114,7 @@ public final class Main implements Runnable {
                 new Endpoints(),
                 new Replay(),
                 new KeyCommand(),
+                new AuditCommand(),
                 new Doctor(surroundings),
                 new Check(),
                 new Backup(),

@@ -1,10 +1,12 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.http.Lookups;
+import dev.holdfast.engine.store.Act;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
@@ -24,6 +26,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Instant;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +65,7 @@ final class Wiring {
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
+      engine.audit().append(started(settings, clock.instant()));
       PrometheusMeterRegistry metrics = metrics(tracing);
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       ApiServer api =
@@ -79,6 +83,18 @@ final class Wiring {
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
+  }
+
+  /** What is written down of a start: with which settings. */
+  private static Act started(Settings settings, Instant now) {
+    return new Act(
+        Actor.SERVER,
+        now,
+        null,
+        "server.started",
+        null,
+        null,
+        settings.facts().text("version", Version.NUMBER));
   }
 
   private static ApiServer.Options apiOptions(

@@ -126,13 +126,13 @@ final class TestServer implements AutoCloseable {
     }
 
     @Override
-    public Created create(@Nullable String name, Role role, @Nullable String tenant) {
+    public Created create(@Nullable String name, Role role, @Nullable String tenant, Actor by) {
       return new Created(
           new Key(1, name == null ? "made" : name, role, tenant, Instant.EPOCH), "hf_made");
     }
 
     @Override
-    public Revoked revoke(@Nullable String only, long id) {
+    public Revoked revoke(@Nullable String only, long id, Actor by) {
       return Revoked.NOT_FOUND;
     }
   }
