@@ -63,9 +63,9 @@ final class AuditTrail {
       this.previous = previous;
     }
 
-    /** Entries come from the last to the first, so the latest problem is the earliest entry's. */
+    /** The first entry that is wrong counts, and what was found first about it. */
     void wrong(long at, String what) {
-      if (problem == null || at <= problem.number()) {
+      if (problem == null || at < problem.number()) {
         problem = new Problem(head.chain(), at, what);
       }
     }
