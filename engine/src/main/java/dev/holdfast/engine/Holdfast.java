@@ -12,6 +12,7 @@ import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.ApiKeys;
+import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
@@ -258,6 +259,24 @@ public final class Holdfast {
   /** What secrets are sealed with. Blocking. */
   public StoreVault vault() {
     return store.vault();
+  }
+
+  /** The audit log. Blocking. */
+  public Audit audit() {
+    return store.audit();
+  }
+
+  /**
+   * Looks into the audit log, on a reader's thread. May be called by any thread; completes on
+   * {@link #context}.
+   */
+  public Future<Audit.Found> audit(Audit.Query query) {
+    Promise<Audit.Found> promise = Promise.promise();
+    historyReaders.read(
+        () -> store.audit().find(query),
+        value -> context.runOnContext(_ -> promise.complete(value)),
+        failure -> context.runOnContext(_ -> promise.fail(failure)));
+    return promise.future();
   }
 
   /**

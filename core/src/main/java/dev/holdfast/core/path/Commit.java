@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
@@ -12,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * waits on purpose at low load, and one fsync serves many at high load. An endpoint's health is
  * written once a batch, however often it has changed; what is recorded of its changes of state goes
  * with it, before anything that waited longer.
+ *
+ * <p>What somebody did goes with what it changes. An endpoint's settings and state are on disk with
+ * the next batch, whatever becomes of the write that tells of them, and so are deeds about them.
  *
  * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
  * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
@@ -33,8 +38,10 @@ final class Commit {
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
+  private final Deque<Deed> done = new ArrayDeque<>();
   private List<Entry> underWay = List.of();
   private List<Lane> touchedUnderWay = List.of();
+  private List<Deed> doneUnderWay = List.of();
   private boolean busy;
   private int unwritten;
   private long acceptingBytes;
@@ -53,6 +60,7 @@ final class Commit {
    * @param lane the endpoint that the write is about
    * @param replyTo who waits for it
    * @param weight the rows that it takes
+   * @param deeds what somebody did that comes to be with it, or not at all
    */
   record Entry(
       Write write,
@@ -60,7 +68,19 @@ final class Commit {
       @Nullable Lane lane,
       @Nullable Consumer<Answer> replyTo,
       int weight,
-      long bytes) {
+      long bytes,
+      List<Deed> deeds) {
+
+    /** What nobody in particular did. */
+    Entry(
+        Write write,
+        @Nullable Held held,
+        @Nullable Lane lane,
+        @Nullable Consumer<Answer> replyTo,
+        int weight,
+        long bytes) {
+      this(write, held, lane, replyTo, weight, bytes, List.of());
+    }
 
     /** Who asked for it. */
     String tenant() {
@@ -77,7 +97,11 @@ final class Commit {
     }
 
     static Entry of(Write write, Lane lane, @Nullable Consumer<Answer> replyTo) {
-      return new Entry(write, null, lane, replyTo, 1, 0);
+      return of(write, lane, replyTo, List.of());
+    }
+
+    static Entry of(Write write, Lane lane, @Nullable Consumer<Answer> replyTo, List<Deed> deeds) {
+      return new Entry(write, null, lane, replyTo, 1, 0, deeds);
     }
   }
 
@@ -96,6 +120,16 @@ final class Commit {
     touched.add(lane);
   }
 
+  /** Somebody has done what stands whatever else can be written; it goes with the next batch. */
+  void add(Deed deed) {
+    done.add(deed);
+  }
+
+  /** Such deeds are undone: returns whether that need not be written down, as they were not yet. */
+  boolean forget(Predicate<Deed> undone) {
+    return done.removeIf(undone);
+  }
+
   /** Hands the next batch to the store, if none is under way. */
   void start(Turn turn) {
     if (busy || (retryAt != null && turn.now().isBefore(retryAt))) {
@@ -108,7 +142,7 @@ final class Commit {
     }
     next.addAll(changes);
     changes.clear();
-    if (next.isEmpty() && touched.isEmpty()) {
+    if (next.isEmpty() && touched.isEmpty() && done.isEmpty()) {
       full = false;
       return;
     }
@@ -125,9 +159,23 @@ final class Commit {
     }
     touchedUnderWay = List.copyOf(touched);
     touched.clear();
+    doneUnderWay = List.copyOf(done);
+    done.clear();
     underWay = next;
     busy = true;
-    turn.effect(new Effect.Commit(new Batch(writes, endpoints)));
+    turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds(next))));
+  }
+
+  private List<Deed> deeds(List<Entry> entries) {
+    List<Deed> ofEntries = new ArrayList<>(0);
+    for (Entry entry : entries) {
+      ofEntries.addAll(entry.deeds());
+    }
+    if (ofEntries.isEmpty()) {
+      return doneUnderWay;
+    }
+    ofEntries.addAll(0, doneUnderWay);
+    return ofEntries;
   }
 
   /** Whether what was set about an endpoint has to be on disk when the entry is. */
@@ -168,6 +216,7 @@ final class Commit {
   List<Entry> failed(StoreException.Kind kind, Turn turn) {
     List<Entry> failed = underWay;
     touched.addAll(touchedUnderWay);
+    doneUnderWay.reversed().forEach(done::addFirst);
     clearUnderWay();
     List<Entry> givenUp =
         switch (kind) {
@@ -250,6 +299,7 @@ final class Commit {
   private void clearUnderWay() {
     underWay = List.of();
     touchedUnderWay = List.of();
+    doneUnderWay = List.of();
     busy = false;
   }
 
@@ -264,7 +314,12 @@ final class Commit {
   }
 
   boolean isIdle() {
-    return !busy && queue.isEmpty() && pieces.isEmpty() && changes.isEmpty() && touched.isEmpty();
+    return !busy
+        && queue.isEmpty()
+        && pieces.isEmpty()
+        && changes.isEmpty()
+        && touched.isEmpty()
+        && done.isEmpty();
   }
 
   boolean hasRoomForOutcomes() {

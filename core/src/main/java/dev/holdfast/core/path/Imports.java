@@ -1,7 +1,7 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
-import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.Format;
 import dev.holdfast.core.model.Form.NewSecret;
@@ -10,7 +10,6 @@ import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.ObjectEvent;
-import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
@@ -18,6 +17,7 @@ import dev.holdfast.core.path.Answer.Imported.Item;
 import dev.holdfast.core.path.Answer.Imported.Result;
 import dev.holdfast.core.path.Request.Imported;
 import dev.holdfast.core.path.Request.Wish;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -77,10 +77,20 @@ final class Imports {
    * @param items what is answered when it has landed
    * @param before what was set about endpoints, in case it does not land
    */
-  private record UnderWay(List<Item> items, Map<Lane, Settings> before) {}
+  private record UnderWay(Actor by, List<Item> items, Map<Lane, Endpoint> before) {}
 
-  /** What is set about an endpoint. */
-  private record Settings(@Nullable RateLimit rateLimit, @Nullable EndpointTls tls) {}
+  /** What is to be written, as it gathers. */
+  private record Draft(
+      String tenant,
+      Actor by,
+      List<Item> items,
+      List<Write.Subscribe> created,
+      List<Write.Update> changed,
+      List<Deed> deeds) {
+    Draft(String tenant, Actor by) {
+      this(tenant, by, new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    }
+  }
 
   /** What tells a subscription from others, whatever else changes about it. */
   private record Identity(String url, List<TypePattern> types, @Nullable String subject) {
@@ -122,9 +132,9 @@ final class Imports {
     }
   }
 
-  void take(Request.Import request, Consumer<Answer> replyTo, Turn turn) {
+  void take(Request.Import request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     if (underWay.containsKey(request.tenant()) && !request.dryRun()) {
-      later.ask(request, replyTo);
+      later.ask(request, by, replyTo);
       return;
     }
     List<Plan> plans = plans(request);
@@ -136,14 +146,14 @@ final class Imports {
       plans.forEach(plan -> items.add(foreseen(request.tenant(), plan, turn)));
       turn.reply(replyTo, new Answer.Imported(items));
     } else {
-      carryOut(request.tenant(), plans, replyTo, turn);
+      carryOut(new Draft(request.tenant(), by), plans, replyTo, turn);
     }
   }
 
   /** Sends many subscriptions another version. */
-  void changeVersion(Request.ChangeVersion request, Consumer<Answer> replyTo, Turn turn) {
+  void changeVersion(Request.ChangeVersion request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     if (underWay.containsKey(request.tenant())) {
-      later.ask(request, replyTo);
+      later.ask(request, by, replyTo);
       return;
     }
     List<Long> named = request.subscriptions();
@@ -175,16 +185,16 @@ final class Imports {
       }
     }
     Form.Change change = Form.Change.to(request.version());
-    List<Item> items = new ArrayList<>(known.size());
-    List<Write.Update> changed = new ArrayList<>();
+    Draft draft = new Draft(request.tenant(), by);
     for (Subscription before : known.values()) {
       Form form = change.applyTo(before.form(), turn.now());
-      items.add(
-          form.equals(before.form())
-              ? stay(before, changed)
-              : change(before.with(before.interest(), form, turn.now()), changed));
+      if (form.equals(before.form())) {
+        stay(before, draft);
+      } else {
+        change(before, before.with(before.interest(), form, turn.now()), draft, turn);
+      }
     }
-    write(request.tenant(), items, Map.of(), List.of(), changed, replyTo, turn);
+    write(draft, Map.of(), replyTo, turn);
   }
 
   /** Pairs each wish with what is there: first those that are the same in everything. */
@@ -295,87 +305,97 @@ final class Imports {
         endpoint);
   }
 
-  private void carryOut(String tenant, List<Plan> plans, Consumer<Answer> replyTo, Turn turn) {
-    Map<Lane, Settings> before = configure(tenant, plans, turn);
-    List<Item> items = new ArrayList<>();
-    List<Write.Subscribe> created = new ArrayList<>();
-    List<Write.Update> changed = new ArrayList<>();
+  private void carryOut(Draft draft, List<Plan> plans, Consumer<Answer> replyTo, Turn turn) {
+    Map<Lane, Endpoint> endpointsBefore = configure(draft, plans, turn);
     for (Plan plan : plans) {
-      if (plan.before() == null) {
-        items.add(create(tenant, plan.wish(), created, turn));
+      Subscription before = plan.before();
+      if (before == null) {
+        create(plan.wish(), draft, turn);
       } else if (plan.same()) {
-        items.add(stay(plan.before(), changed));
+        stay(before, draft);
       } else {
-        Form form = form(plan.imported(), plan.before().form(), turn);
-        items.add(change(plan.before().with(plan.wish().interest(), form, turn.now()), changed));
+        Form form = form(plan.imported(), before.form(), turn);
+        change(before, before.with(plan.wish().interest(), form, turn.now()), draft, turn);
       }
     }
-    write(tenant, items, before, created, changed, replyTo, turn);
+    write(draft, endpointsBefore, replyTo, turn);
   }
 
   private void write(
-      String tenant,
-      List<Item> items,
-      Map<Lane, Settings> before,
-      List<Write.Subscribe> created,
-      List<Write.Update> changed,
-      Consumer<Answer> replyTo,
-      Turn turn) {
-    if (created.isEmpty() && changed.isEmpty()) {
-      turn.reply(replyTo, new Answer.Imported(items));
+      Draft draft, Map<Lane, Endpoint> endpointsBefore, Consumer<Answer> replyTo, Turn turn) {
+    if (draft.created().isEmpty() && draft.changed().isEmpty()) {
+      turn.reply(replyTo, new Answer.Imported(draft.items()));
       return;
     }
-    underWay.put(tenant, new UnderWay(items, before));
-    int weight = created.size() + changed.size();
+    underWay.put(draft.tenant(), new UnderWay(draft.by(), draft.items(), endpointsBefore));
+    int weight = draft.created().size() + draft.changed().size();
     commit.add(
-        new Commit.Entry(new Write.Import(created, changed), null, null, replyTo, weight, 0));
+        new Commit.Entry(
+            new Write.Import(draft.created(), draft.changed()),
+            null,
+            null,
+            replyTo,
+            weight,
+            0,
+            draft.deeds()));
   }
 
   /** Sets what is wanted about endpoints before the subscriptions are written. */
-  private Map<Lane, Settings> configure(String tenant, List<Plan> plans, Turn turn) {
-    Map<Lane, Settings> before = new HashMap<>();
+  private Map<Lane, Endpoint> configure(Draft draft, List<Plan> plans, Turn turn) {
+    Map<Lane, Endpoint> before = new HashMap<>();
     for (Plan plan : plans) {
-      RateLimit limit = plan.wish().rateLimit();
-      EndpointTls tls = plan.wish().tls();
-      if ((limit == null && tls == null) || plan.same()) {
-        continue;
-      }
-      Lane lane = subscriptions.lane(tenant, plan.wish().url(), turn);
-      before.putIfAbsent(lane, new Settings(lane.endpoint.rateLimit(), lane.endpoint.tls()));
-      if (limit != null) {
-        subscriptions.limitRate(lane, limit);
-      }
-      if (tls != null) {
-        subscriptions.secure(lane, tls);
+      Wish wish = plan.wish();
+      if ((wish.rateLimit() != null || wish.tls() != null) && !plan.same()) {
+        Lane lane = subscriptions.lane(draft.tenant(), wish.url(), turn);
+        before.putIfAbsent(lane, lane.endpoint);
+        subscriptions.configure(lane, wish, draft.by(), draft.deeds(), turn);
       }
     }
     return before;
   }
 
-  private Item create(String tenant, Wish wish, List<Write.Subscribe> created, Turn turn) {
-    Lane lane = subscriptions.lane(tenant, wish.url(), turn);
+  private void create(Wish wish, Draft draft, Turn turn) {
+    Lane lane = subscriptions.lane(draft.tenant(), wish.url(), turn);
     Subscription subscription = Subscriptions.subscription(ids.next(turn.now()), lane, wish, turn);
     match.coming(subscription);
-    created.add(new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint));
-    return new Item(Result.CREATED, subscription, lane.endpoint);
+    draft.created().add(new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint));
+    draft
+        .deeds()
+        .add(
+            new Deed(
+                draft.by(),
+                turn.now(),
+                draft.tenant(),
+                new Deed.Subscribed(subscription, lane.endpoint, null)));
+    draft.items().add(new Item(Result.CREATED, subscription, lane.endpoint));
   }
 
   /**
    * One that stays as it is. While that is still being written it is written once more: what is
    * answered is on disk.
    */
-  private Item stay(Subscription latest, List<Write.Update> changed) {
+  private void stay(Subscription latest, Draft draft) {
     if (match.isChanging(latest.id())) {
-      change(latest, changed);
+      write(latest, draft);
     }
-    return new Item(Result.UNCHANGED, latest, lanes.of(latest.endpoint()).endpoint);
+    Endpoint endpoint = lanes.of(latest.endpoint()).endpoint;
+    draft.items().add(new Item(Result.UNCHANGED, latest, endpoint));
   }
 
-  private Item change(Subscription after, List<Write.Update> changed) {
-    Lane lane = lanes.of(after.endpoint());
-    match.changing(after);
-    changed.add(new Write.Update(after, lane.stored ? null : lane.endpoint));
-    return new Item(Result.CHANGED, after, lane.endpoint);
+  private void change(Subscription before, Subscription after, Draft draft, Turn turn) {
+    write(after, draft);
+    Endpoint endpoint = lanes.of(after.endpoint()).endpoint;
+    if (!after.interest().equals(before.interest()) || !after.form().equals(before.form())) {
+      Deed deed = Subscriptions.updated(draft.by(), before, endpoint, after, endpoint, turn);
+      draft.deeds().add(deed);
+    }
+    draft.items().add(new Item(Result.CHANGED, after, endpoint));
+  }
+
+  private void write(Subscription subscription, Draft draft) {
+    Lane lane = lanes.of(subscription.endpoint());
+    match.changing(subscription);
+    draft.changed().add(new Write.Update(subscription, lane.stored ? null : lane.endpoint));
   }
 
   private static Form form(Imported imported, Form before, Turn turn) {
@@ -414,7 +434,7 @@ final class Imports {
   }
 
   /** Nothing of it is on disk. */
-  void notWritten(Write.Import write) {
+  void notWritten(Write.Import write, Turn turn) {
     UnderWay ended = ended(write);
     for (Write.Subscribe created : write.created()) {
       match.notComing(created.subscription());
@@ -428,8 +448,7 @@ final class Imports {
         .forEach(
             (lane, settings) -> {
               if (lane.stored) {
-                subscriptions.limitRate(lane, settings.rateLimit());
-                subscriptions.secure(lane, settings.tls());
+                subscriptions.restore(lane, settings, ended.by(), turn);
               }
             });
     for (Write.Update changed : write.changed()) {

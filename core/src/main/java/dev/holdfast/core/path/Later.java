@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -12,8 +13,8 @@ import java.util.function.Consumer;
 final class Later {
   private List<Input.Asked> waiting = new ArrayList<>();
 
-  void ask(Request request, Consumer<Answer> replyTo) {
-    waiting.add(new Input.Asked(request, replyTo));
+  void ask(Request request, Actor by, Consumer<Answer> replyTo) {
+    waiting.add(new Input.Asked(request, by, replyTo));
   }
 
   /** All that wait; who still has to wait is put here once more. */

@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
@@ -8,6 +9,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Commit.Entry;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Store;
@@ -109,7 +111,7 @@ public final class Loop implements View {
     replays = new Replays(limits, schedule, ids, match, lanes, loads, spread, commit);
     subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays, later);
     imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
-    byHand = new RetryByHand(lanes, loads, wait, dispatch);
+    byHand = new RetryByHand(lanes, loads, wait, dispatch, commit);
     resume(snapshot);
   }
 
@@ -149,7 +151,7 @@ public final class Loop implements View {
 
   private void take(Input input, Turn turn) {
     switch (input) {
-      case Input.Asked asked -> answer(asked.request(), asked.replyTo(), turn);
+      case Input.Asked asked -> answer(asked, turn);
       case Input.AttemptEnded ended ->
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
       case Input.Committed committed -> {
@@ -194,37 +196,41 @@ public final class Loop implements View {
 
   private void askAgain(Turn turn) {
     for (Input.Asked asked : later.take()) {
-      answer(asked.request(), asked.replyTo(), turn);
+      answer(asked, turn);
     }
   }
 
-  private void answer(Request request, Consumer<Answer> replyTo, Turn turn) {
+  private void answer(Input.Asked asked, Turn turn) {
+    Actor by = asked.by();
+    Consumer<Answer> replyTo = asked.replyTo();
     if (stopping || commit.isFull()) {
       turn.reply(replyTo, new Refused(stopping ? Refused.Why.STOPPING : Refused.Why.STORE_FULL));
       return;
     }
-    switch (request) {
+    switch (asked.request()) {
       case Request.Submit submit -> accept.submit(submit, replyTo, turn);
-      case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, replyTo, turn);
-      case Request.Import wanted -> imports.take(wanted, replyTo, turn);
-      case Request.ChangeVersion change -> imports.changeVersion(change, replyTo, turn);
-      case Request.Update update -> subscriptions.update(update, replyTo, turn);
-      case Request.Unsubscribe unsubscribe -> subscriptions.unsubscribe(unsubscribe, replyTo, turn);
-      case Request.Operate operate -> operate(operate, replyTo, turn);
-      case Request.Configure configure -> subscriptions.configure(configure, replyTo, turn);
-      case Request.RetryNow retry -> byHand.retry(retry, replyTo, turn);
-      case Request.Replay replay -> replays.start(replay, replyTo, turn);
-      case Request.CancelReplay cancel -> replays.cancel(cancel, replyTo, turn);
+      case Request.Subscribe subscribe -> subscriptions.subscribe(subscribe, by, replyTo, turn);
+      case Request.Import wanted -> imports.take(wanted, by, replyTo, turn);
+      case Request.ChangeVersion change -> imports.changeVersion(change, by, replyTo, turn);
+      case Request.Update update -> subscriptions.update(update, by, replyTo, turn);
+      case Request.Unsubscribe unsubscribe ->
+          subscriptions.unsubscribe(unsubscribe, by, replyTo, turn);
+      case Request.Operate operate -> operate(operate, by, replyTo, turn);
+      case Request.Configure configure -> subscriptions.configure(configure, by, replyTo, turn);
+      case Request.RetryNow retry -> byHand.retry(retry, by, replyTo, turn);
+      case Request.Replay replay -> replays.start(replay, by, replyTo, turn);
+      case Request.CancelReplay cancel -> replays.cancel(cancel, by, replyTo, turn);
     }
   }
 
-  private void operate(Request.Operate request, Consumer<Answer> replyTo, Turn turn) {
+  private void operate(Request.Operate request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lanes.get(request.endpoint());
     if (lane == null || !lane.endpoint.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
-    Health before = lane.health();
+    Endpoint endpoint = lane.endpoint;
+    Health before = endpoint.health();
     Health after =
         switch (request.operation()) {
           case ENABLE -> health.enable(before, turn.now());
@@ -235,6 +241,8 @@ public final class Loop implements View {
       turn.reply(replyTo, new Answer.EndpointIs(lane.endpoint, lane.tally.unfinished()));
     } else {
       circuit.set(lane, after, replyTo, turn);
+      commit.add(
+          new Deed(by, turn.now(), request.tenant(), new Deed.Operated(endpoint, lane.endpoint)));
     }
   }
 
@@ -325,7 +333,7 @@ public final class Loop implements View {
       switch (entry.write()) {
         case Write.Subscribe subscribe ->
             subscriptions.notSubscribed(subscribe.subscription(), lane(entry));
-        case Write.Import write -> imports.notWritten(write);
+        case Write.Import write -> imports.notWritten(write, turn);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
         case Write.Deliver _, Write.Retry _, Write.Park _ ->

@@ -1,10 +1,12 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.State;
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store.Original;
 import dev.holdfast.core.port.Store.Originals;
@@ -58,13 +60,15 @@ final class Replays {
   /** The replay of which a step is being written, and who wants its end meanwhile. */
   private @Nullable Long writing;
 
-  private final Deque<Consumer<Answer>> cancelling = new ArrayDeque<>();
+  private final Deque<Cancelling> cancelling = new ArrayDeque<>();
 
   /** Histories of which it is not on disk yet where they end. */
   private final Set<Long> unbounded = new HashSet<>();
 
   /** When what could not be written is tried again. */
   private Instant retryAt = Instant.EPOCH;
+
+  private record Cancelling(Actor by, Consumer<Answer> replyTo) {}
 
   Replays(
       Limits limits,
@@ -85,13 +89,14 @@ final class Replays {
     this.commit = commit;
   }
 
-  void start(Request.Replay request, Consumer<Answer> replyTo, Turn turn) {
+  void start(Request.Replay request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     if (!isOf(request.tenant(), request.selection())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
     Replay replay = Replay.of(ids.next(turn.now()), request.tenant(), request.selection());
-    write(replay, List.of(), replyTo);
+    Deed deed = new Deed(by, turn.now(), replay.tenant(), new Deed.Replayed(replay));
+    write(replay, List.of(), replyTo, List.of(deed));
   }
 
   /** Whether the tenant has what messages are chosen by. */
@@ -109,17 +114,22 @@ final class Replays {
     return true;
   }
 
-  void cancel(Request.CancelReplay request, Consumer<Answer> replyTo, Turn turn) {
+  void cancel(Request.CancelReplay request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Replay replay = running.get(request.replay());
     if (replay == null || !replay.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
     if (writing != null && writing == replay.id()) {
-      cancelling.add(replyTo);
+      cancelling.add(new Cancelling(by, replyTo));
     } else {
-      write(replay.as(State.CANCELLED), List.of(), replyTo);
+      cancel(replay, by, replyTo, turn);
     }
+  }
+
+  private void cancel(Replay replay, Actor by, Consumer<Answer> replyTo, Turn turn) {
+    Deed deed = new Deed(by, turn.now(), replay.tenant(), new Deed.Cancelled(replay));
+    write(replay.as(State.CANCELLED), List.of(), replyTo, List.of(deed));
   }
 
   /**
@@ -197,7 +207,7 @@ final class Replays {
       return;
     }
     if (unbounded.remove(replay.id())) {
-      write(replay, List.of(), null);
+      write(replay, List.of());
     } else if (replay.total() == null) {
       Replay soFar = counting.getOrDefault(replay.id(), replay.counted(0));
       counting.put(replay.id(), soFar);
@@ -216,7 +226,7 @@ final class Replays {
     Subscription wanting = match.get(Objects.requireNonNull(replay.selection().subscription()));
     if (wanting == null) {
       counting.remove(replay.id());
-      write(Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED), List.of(), null);
+      write(Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED), List.of());
     } else {
       busy = true;
       loads.start(new Load.Past(replay, wanting.interest(), limit), turn);
@@ -252,7 +262,7 @@ final class Replays {
     Replay soFar = Objects.requireNonNull(counting.remove(replay.id()));
     long total = Objects.requireNonNull(soFar.total()) + found.originals().size();
     if (found.isEnd()) {
-      write(replay.counted(total), List.of(), null);
+      write(replay.counted(total), List.of());
     } else {
       counting.put(replay.id(), soFar.counted(total).after(0, 0, found.through()));
       turns.add(replay.id());
@@ -277,7 +287,7 @@ final class Replays {
       turns.add(replay.id());
       return;
     }
-    write(found.isEnd() ? after.as(State.DONE) : after, made, null);
+    write(found.isEnd() ? after.as(State.DONE) : after, made);
   }
 
   /** A new message, which is due now: among the retries, so that it goes behind what is new. */
@@ -293,7 +303,13 @@ final class Replays {
     return schedule.replayed(pending, turn.now());
   }
 
-  private void write(Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo) {
+  /** Nobody waits for it. */
+  private void write(Replay replay, List<Remade> made) {
+    write(replay, made, null, List.of());
+  }
+
+  private void write(
+      Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo, List<Deed> deeds) {
     if (!made.isEmpty()) {
       loads.accepting(made.getFirst().message().id(), made.getLast().message().id());
     }
@@ -309,7 +325,13 @@ final class Replays {
     }
     commit.add(
         new Commit.Entry(
-            new Write.Progress(before, replay, made), null, null, replyTo, 1 + made.size(), 0));
+            new Write.Progress(before, replay, made),
+            null,
+            null,
+            replyTo,
+            1 + made.size(),
+            0,
+            deeds));
   }
 
   /** How far a replay is, is on disk. */
@@ -335,14 +357,12 @@ final class Replays {
 
   /** Ends a replay whose end was asked for while a step of it was being written. */
   private void cancelNow(Replay replay, Turn turn) {
-    for (Consumer<Answer> replyTo = cancelling.poll();
-        replyTo != null;
-        replyTo = cancelling.poll()) {
+    for (Cancelling asked = cancelling.poll(); asked != null; asked = cancelling.poll()) {
       Replay now = running.get(replay.id());
       if (now == null) {
-        turn.reply(replyTo, new Answer.NotFound());
+        turn.reply(asked.replyTo(), new Answer.NotFound());
       } else {
-        write(now.as(State.CANCELLED), List.of(), replyTo);
+        cancel(now, asked.by(), asked.replyTo(), turn);
       }
     }
   }

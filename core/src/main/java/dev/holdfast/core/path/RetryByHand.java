@@ -1,11 +1,13 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.path.Answer.NotRetryable;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -18,25 +20,27 @@ final class RetryByHand {
   private final Loads loads;
   private final Wait wait;
   private final Dispatch dispatch;
+  private final Commit commit;
   private final IdentityHashMap<Load, Asked> asked = new IdentityHashMap<>();
 
-  RetryByHand(Lanes lanes, Loads loads, Wait wait, Dispatch dispatch) {
+  RetryByHand(Lanes lanes, Loads loads, Wait wait, Dispatch dispatch, Commit commit) {
     this.lanes = lanes;
     this.loads = loads;
     this.wait = wait;
     this.dispatch = dispatch;
+    this.commit = commit;
   }
 
-  private record Asked(Request.RetryNow request, Consumer<Answer> replyTo) {}
+  private record Asked(Request.RetryNow request, Actor by, Consumer<Answer> replyTo) {}
 
-  void retry(Request.RetryNow request, Consumer<Answer> replyTo, Turn turn) {
+  void retry(Request.RetryNow request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Held held = lanes.held(request.message());
     if (held != null) {
-      turn.reply(replyTo, retry(held, request.tenant()));
+      turn.reply(replyTo, retry(held, request.tenant(), by, turn));
       return;
     }
     Load load = new Load.Unfinished(request.message());
-    asked.put(load, new Asked(request, replyTo));
+    asked.put(load, new Asked(request, by, replyTo));
     loads.start(load, turn);
   }
 
@@ -46,7 +50,7 @@ final class RetryByHand {
       throw new IllegalStateException("nobody asked for message " + load.message());
     }
     if (lanes.held(load.message()) != null || loads.isOutOfTime(load.message(), number)) {
-      retry(question.request(), question.replyTo(), turn);
+      retry(question.request(), question.by(), question.replyTo(), turn);
       return;
     }
     if (found.isEmpty()) {
@@ -57,12 +61,12 @@ final class RetryByHand {
     Lane lane = lanes.of(message.endpoint());
     Answer refusal = refusal(lane, message, question.request().tenant());
     if (refusal == null) {
-      dispatch.offerUrgent(lanes.hold(lane, message, Place.RETRY));
+      start(lanes.hold(lane, message, Place.RETRY), question.by(), turn);
     }
     turn.reply(question.replyTo(), refusal == null ? new Answer.RetryStarted() : refusal);
   }
 
-  private Answer retry(Held held, String tenant) {
+  private Answer retry(Held held, String tenant, Actor by, Turn turn) {
     Answer refusal = refusal(held.lane, held.message, tenant);
     if (refusal != null) {
       return refusal;
@@ -75,8 +79,15 @@ final class RetryByHand {
     } else {
       held.lane.retry.remove(held);
     }
-    dispatch.offerUrgent(held);
+    start(held, by, turn);
     return new Answer.RetryStarted();
+  }
+
+  /** What is written down of it is on disk no later than what becomes of the attempt. */
+  private void start(Held held, Actor by, Turn turn) {
+    dispatch.offerUrgent(held);
+    commit.add(
+        new Deed(by, turn.now(), held.lane.endpoint.tenant(), new Deed.Retried(held.message.id())));
   }
 
   /** Why a message cannot be tried by hand; absent when it can. */

@@ -1,18 +1,23 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Form.NewSecret;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
-import dev.holdfast.core.model.RateLimit;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.path.Request.NewRateLimit;
 import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -52,7 +57,7 @@ final class Subscriptions {
     this.later = later;
   }
 
-  void subscribe(Request.Subscribe request, Consumer<Answer> replyTo, Turn turn) {
+  void subscribe(Request.Subscribe request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Wish wish = request.wish();
     if (request.since() != null && replays.histories(request.tenant()) >= Limits.HISTORIES) {
       turn.reply(replyTo, new Answer.TooManyHistories(Limits.HISTORIES));
@@ -66,17 +71,13 @@ final class Subscriptions {
         return;
       }
       if (alike instanceof Match.Alike.Unsettled) {
-        later.ask(request, replyTo);
+        later.ask(request, by, replyTo);
         return;
       }
     }
     Lane lane = lane(request.tenant(), wish.url(), turn);
-    if (wish.rateLimit() != null) {
-      limitRate(lane, wish.rateLimit());
-    }
-    if (wish.tls() != null) {
-      secure(lane, wish.tls());
-    }
+    List<Deed> deeds = new ArrayList<>();
+    configure(lane, wish, by, deeds, turn);
     Subscription subscription = subscription(ids.next(turn.now()), lane, wish, turn);
     match.coming(subscription);
     Replay history =
@@ -86,11 +87,18 @@ final class Subscriptions {
                 ids.next(turn.now()),
                 request.tenant(),
                 Selection.history(subscription.id(), request.since()));
+    deeds.add(
+        new Deed(
+            by,
+            turn.now(),
+            request.tenant(),
+            new Deed.Subscribed(subscription, lane.endpoint, history)));
     commit.add(
         Commit.Entry.of(
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint, history),
             lane,
-            replyTo));
+            replyTo,
+            deeds));
   }
 
   static Subscription subscription(long id, Lane lane, Wish wish, Turn turn) {
@@ -117,19 +125,74 @@ final class Subscriptions {
     return lanes.add(endpoint, false, null);
   }
 
-  void limitRate(Lane lane, @Nullable RateLimit limit) {
-    lane.endpoint = lane.endpoint.withRateLimit(limit);
-    commit.touch(lane);
-    dispatch.limitChanged(lane);
+  private static Endpoint changed(
+      Endpoint before, @Nullable NewRateLimit rateLimit, EndpointTls.@Nullable Change tls) {
+    Endpoint after = rateLimit == null ? before : before.withRateLimit(rateLimit.limit());
+    return tls == null ? after : after.withTls(tls.applyTo(before.tls()));
   }
 
-  /** Connections are made in this way from the next attempt on. */
-  void secure(Lane lane, @Nullable EndpointTls tls) {
-    lane.endpoint = lane.endpoint.withTls(tls);
-    commit.touch(lane);
+  /**
+   * Somebody sets something about an endpoint. It holds from the next attempt on.
+   *
+   * @param deeds where it is written down if the endpoint is not there yet: it comes to be with
+   *     what is being done, or not at all
+   */
+  private void set(Lane lane, Endpoint after, Actor by, List<Deed> deeds, Turn turn) {
+    Endpoint before = lane.endpoint;
+    if (!isSame(before, after)) {
+      set(lane, after);
+      Deed deed = new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after));
+      if (lane.stored) {
+        commit.add(deed);
+      } else {
+        deeds.add(deed);
+      }
+    }
   }
 
-  void configure(Request.Configure request, Consumer<Answer> replyTo, Turn turn) {
+  private void set(Lane lane, Endpoint after) {
+    Endpoint before = lane.endpoint;
+    lane.endpoint = after;
+    commit.touch(lane);
+    if (!Objects.equals(before.rateLimit(), after.rateLimit())) {
+      dispatch.limitChanged(lane);
+    }
+  }
+
+  private static boolean isSame(Endpoint one, Endpoint other) {
+    return Objects.equals(one.rateLimit(), other.rateLimit())
+        && Objects.equals(one.tls(), other.tls());
+  }
+
+  /** Sets about an endpoint what a subscription of somebody's brings. */
+  void configure(Lane lane, Wish wish, Actor by, List<Deed> deeds, Turn turn) {
+    Endpoint after = lane.endpoint;
+    if (wish.rateLimit() != null) {
+      after = after.withRateLimit(wish.rateLimit());
+    }
+    if (wish.tls() != null) {
+      after = after.withTls(wish.tls());
+    }
+    set(lane, after, by, deeds, turn);
+  }
+
+  /** Gives an endpoint what was set about it before somebody changed it in vain. */
+  void restore(Lane lane, Endpoint settings, Actor by, Turn turn) {
+    Endpoint before = lane.endpoint;
+    Endpoint after = before.withRateLimit(settings.rateLimit()).withTls(settings.tls());
+    set(lane, after);
+    boolean forgotten =
+        commit.forget(
+            deed ->
+                deed.by().equals(by)
+                    && deed.what() instanceof Deed.Configured done
+                    && done.after().id() == before.id());
+    if (!forgotten && !isSame(before, after)) {
+      commit.add(new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after)));
+    }
+  }
+
+  void configure(Request.Configure request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lanes.get(request.endpoint());
     if (lane == null || !lane.stored || !lane.endpoint.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
@@ -139,12 +202,8 @@ final class Subscriptions {
       turn.reply(replyTo, NOT_ENCRYPTED);
       return;
     }
-    if (request.rateLimit() != null) {
-      limitRate(lane, request.rateLimit().limit());
-    }
-    if (request.tls() != null) {
-      secure(lane, request.tls().applyTo(lane.endpoint.tls()));
-    }
+    Endpoint after = changed(lane.endpoint, request.rateLimit(), request.tls());
+    set(lane, after, by, new ArrayList<>(), turn);
     commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
@@ -166,7 +225,7 @@ final class Subscriptions {
     }
   }
 
-  void update(Request.Update request, Consumer<Answer> replyTo, Turn turn) {
+  void update(Request.Update request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Subscription before = match.latest(request.subscription());
     if (before == null || !before.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
@@ -187,17 +246,22 @@ final class Subscriptions {
         patch.url() == null
             ? lanes.of(before.endpoint())
             : lane(request.tenant(), patch.url(), turn);
-    if (patch.rateLimit() != null) {
-      limitRate(lane, patch.rateLimit().limit());
-    }
-    if (patch.tls() != null) {
-      secure(lane, patch.tls().applyTo(lane.endpoint.tls()));
-    }
+    Endpoint from = lanes.of(before.endpoint()).endpoint;
+    List<Deed> deeds = new ArrayList<>();
+    set(lane, changed(lane.endpoint, patch.rateLimit(), patch.tls()), by, deeds, turn);
     Subscription after = patched(before, patch, lane.endpoint.id(), turn);
+    if (!after.equals(before)) {
+      deeds.add(updated(by, before, from, after, lane.endpoint, turn));
+    }
     match.changing(after);
     commit.add(
         Commit.Entry.of(
-            new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo));
+            new Write.Update(after, lane.stored ? null : lane.endpoint), lane, replyTo, deeds));
+  }
+
+  static Deed updated(
+      Actor by, Subscription before, Endpoint from, Subscription after, Endpoint to, Turn turn) {
+    return new Deed(by, turn.now(), after.tenant(), new Deed.Updated(before, from, after, to));
   }
 
   private static boolean isPossible(EndpointTls.@Nullable Change change, String url) {
@@ -296,18 +360,20 @@ final class Subscriptions {
     }
   }
 
-  void unsubscribe(Request.Unsubscribe request, Consumer<Answer> replyTo, Turn turn) {
+  void unsubscribe(Request.Unsubscribe request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Subscription subscription = match.latest(request.subscription());
     if (subscription == null || !subscription.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
       return;
     }
     match.leave(subscription);
+    Lane lane = lanes.of(subscription.endpoint());
+    Deed deed =
+        new Deed(
+            by, turn.now(), request.tenant(), new Deed.Unsubscribed(subscription, lane.endpoint));
     commit.add(
         Commit.Entry.of(
-            new Write.Unsubscribe(subscription, turn.now()),
-            lanes.of(subscription.endpoint()),
-            replyTo));
+            new Write.Unsubscribe(subscription, turn.now()), lane, replyTo, List.of(deed)));
   }
 
   void unsubscribed(Subscription subscription, Consumer<Answer> replyTo, Turn turn) {

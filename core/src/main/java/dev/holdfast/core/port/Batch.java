@@ -8,5 +8,12 @@ import java.util.List;
  *
  * @param endpoints each endpoint whose health or settings have changed, once, as it is after all
  *     writes
+ * @param deeds what somebody did that is on disk with this batch, in the order in which it was done
  */
-public record Batch(List<Write> writes, List<Endpoint> endpoints) {}
+public record Batch(List<Write> writes, List<Endpoint> endpoints, List<Deed> deeds) {
+
+  /** What nobody in particular did. */
+  public Batch(List<Write> writes, List<Endpoint> endpoints) {
+    this(writes, endpoints, List.of());
+  }
+}

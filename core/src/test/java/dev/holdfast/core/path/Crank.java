@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Subscription;
@@ -299,7 +300,11 @@ final class Crank {
 
   /** Asks and turns until nothing more happens; the answer is there unless commits are held. */
   Answer ask(Request request) {
-    List<Answer> answers = askLater(request);
+    return ask(request, Actor.PROGRAM);
+  }
+
+  Answer ask(Request request, Actor by) {
+    List<Answer> answers = askLater(request, by);
     if (answers.size() != 1) {
       throw new IllegalStateException("answers to " + request + ": " + answers);
     }
@@ -308,8 +313,12 @@ final class Crank {
 
   /** Asks; the answer is added to the list when it comes. */
   List<Answer> askLater(Request request) {
+    return askLater(request, Actor.PROGRAM);
+  }
+
+  List<Answer> askLater(Request request, Actor by) {
     List<Answer> answers = new ArrayList<>();
-    inputs.add(new Input.Asked(request, answers::add));
+    inputs.add(new Input.Asked(request, by, answers::add));
     turn();
     return answers;
   }

@@ -12,6 +12,7 @@ import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store;
@@ -45,6 +46,9 @@ final class MemoryStore implements Store {
   final List<Health> changes = new ArrayList<>();
   final List<FanOut> fanOuts = new ArrayList<>();
   final Map<Long, Replay> replays = new TreeMap<>();
+
+  /** What somebody did, in the order in which it was written down. */
+  final List<Deed> deeds = new ArrayList<>();
 
   /** The messages that were made of others, by the others. */
   final Map<Long, List<Long>> remade = new TreeMap<>();
@@ -139,6 +143,7 @@ final class MemoryStore implements Store {
     for (Endpoint endpoint : batch.endpoints()) {
       endpoints.put(endpoint.id(), endpoint);
     }
+    deeds.addAll(batch.deeds());
     return new Written(accepts);
   }
 

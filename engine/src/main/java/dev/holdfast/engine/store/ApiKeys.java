@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey.Role;
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 /** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
 public final class ApiKeys {
   private static final int HASH_BYTES = 32;
+
+  /** What the ids of keys begin with, as people see them. */
+  public static final String ID_PREFIX = "key";
+
   static final String COLUMNS =
       "id, name, role, tenant, created_at, hash, sum, expires_at, last_used_at";
 
@@ -38,13 +43,6 @@ public final class ApiKeys {
         });
   }
 
-  /** Keeps a new key that does not end. */
-  public ApiKey put(
-      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
-      throws StoreException {
-    return put(name, role, tenant, sha256, createdAt, null);
-  }
-
   /**
    * Keeps a new key; when it returns, the key is on disk.
    *
@@ -52,6 +50,7 @@ public final class ApiKeys {
    *
    * @param tenant the tenant that the key belongs to; absent for a key for all tenants
    * @param expiresAt from when on it opens nothing; absent for a key that does not end
+   * @param by who makes it
    */
   public ApiKey put(
       String name,
@@ -59,36 +58,90 @@ public final class ApiKeys {
       @Nullable String tenant,
       byte[] sha256,
       Instant createdAt,
-      @Nullable Instant expiresAt)
+      @Nullable Instant expiresAt,
+      Actor by)
       throws StoreException {
     if (sha256.length != HASH_BYTES) {
       throw new IllegalArgumentException("not a SHA-256: " + sha256.length + " bytes");
     }
-    writer.execute(
+    writer.transact(
         "keeping a key",
-        "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum, expires_at)"
-            + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ?, ? FROM api_keys",
-        statement -> {
-          statement.setLong(1, Id.floor(createdAt));
-          statement.setString(2, name);
-          statement.setString(3, role.name());
-          statement.setString(4, tenant);
-          statement.setBytes(5, sha256);
-          statement.setLong(6, Rows.micros(createdAt));
-          statement.setLong(
-              7, sum(new ApiKey(0, name, role, tenant, createdAt, expiresAt, null), sha256));
-          Rows.setTime(statement, 8, expiresAt);
+        (connection, chains) -> {
+          try (PreparedStatement statement =
+              connection.prepareStatement(
+                  "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum, expires_at)"
+                      + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ?, ?"
+                      + " FROM api_keys")) {
+            statement.setLong(1, Id.floor(createdAt));
+            statement.setString(2, name);
+            statement.setString(3, role.name());
+            statement.setString(4, tenant);
+            statement.setBytes(5, sha256);
+            statement.setLong(6, Rows.micros(createdAt));
+            statement.setLong(
+                7, sum(new ApiKey(0, name, role, tenant, createdAt, expiresAt, null), sha256));
+            Rows.setTime(statement, 8, expiresAt);
+            statement.executeUpdate();
+          }
+          ApiKey kept =
+              find(connection::prepareStatement, sha256)
+                  .orElseThrow(() -> new Damaged("a key that was kept is not there"));
+          chains.append(act(by, createdAt, "key.created", kept, null, facts(kept)));
         });
     return find(sha256)
         .orElseThrow(() -> new IllegalStateException("a key that was kept is not there"));
   }
 
-  /** Forgets a key; when it returns, that is on disk. Can be repeated. */
-  public void delete(long id) throws StoreException {
-    writer.execute(
+  /** A key that does not end, made by the program that the engine runs in. */
+  public ApiKey put(
+      String name, Role role, @Nullable String tenant, byte[] sha256, Instant createdAt)
+      throws StoreException {
+    return put(name, role, tenant, sha256, createdAt, null, Actor.PROGRAM);
+  }
+
+  /**
+   * Forgets a key; when it returns, that is on disk. Can be repeated.
+   *
+   * @param by who wants that
+   */
+  public void delete(long id, Actor by, Instant now) throws StoreException {
+    writer.transact(
         "forgetting a key",
-        "DELETE FROM api_keys WHERE id = ?",
-        statement -> statement.setLong(1, id));
+        (connection, chains) -> {
+          Optional<ApiKey> known;
+          try (PreparedStatement statement =
+              connection.prepareStatement("SELECT " + COLUMNS + " FROM api_keys WHERE id = ?")) {
+            statement.setLong(1, id);
+            known = only(statement);
+          }
+          if (known.isEmpty()) {
+            return;
+          }
+          try (PreparedStatement statement =
+              connection.prepareStatement("DELETE FROM api_keys WHERE id = ?")) {
+            statement.setLong(1, id);
+            statement.executeUpdate();
+          }
+          chains.append(act(by, now, "key.revoked", known.get(), facts(known.get()), null));
+        });
+  }
+
+  private static Act act(
+      Actor by,
+      Instant at,
+      String action,
+      ApiKey key,
+      @Nullable Facts before,
+      @Nullable Facts after) {
+    return new Act(by, at, key.tenant(), action, Id.text(ID_PREFIX, key.id()), before, after);
+  }
+
+  private static Facts facts(ApiKey key) {
+    return new Facts()
+        .text("name", key.name())
+        .constant("role", key.role())
+        .text("tenant", key.tenant())
+        .time("expiresAt", key.expiresAt());
   }
 
   /**
@@ -133,6 +186,10 @@ public final class ApiKeys {
     PreparedStatement statement =
         connection.prepare("SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?");
     statement.setBytes(1, sha256);
+    return only(statement);
+  }
+
+  private static Optional<ApiKey> only(PreparedStatement statement) throws SQLException {
     try (ResultSet row = statement.executeQuery()) {
       return row.next() ? Optional.of(key(row)) : Optional.empty();
     }

@@ -3,6 +3,7 @@ package dev.holdfast.engine.store;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,9 @@ final class LatestTime {
     Instant latest = Instant.EPOCH;
     for (Write write : batch.writes()) {
       latest = later(latest, of(write));
+    }
+    for (Deed deed : batch.deeds()) {
+      latest = later(latest, deed.at());
     }
     return latest;
   }

@@ -65,6 +65,7 @@ public final class SqliteStore implements Store, History {
   private final ReplayReads replays;
   private final PastReads past;
   private final ApiKeys apiKeys;
+  private final Audit audit;
   private final Reader extents;
 
   /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
@@ -178,6 +179,7 @@ public final class SqliteStore implements Store, History {
     past = new PastReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
+    audit = new Audit(writer, opened(opened, new Reader(file.path())), limits.historyRows());
     extents = opened(opened, new Reader(file.path()));
     checkpointer =
         opened(
@@ -224,6 +226,11 @@ public final class SqliteStore implements Store, History {
   /** The keys of the API. */
   public ApiKeys apiKeys() {
     return apiKeys;
+  }
+
+  /** What people and keys have changed. */
+  public Audit audit() {
+    return audit;
   }
 
   @Override

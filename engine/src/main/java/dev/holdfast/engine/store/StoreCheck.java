@@ -169,6 +169,15 @@ public final class StoreCheck {
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
     history();
+    audit();
+  }
+
+  private void audit() {
+    try {
+      rows += AuditCheck.run(connection, this::problem);
+    } catch (SQLException e) {
+      problem("the audit log cannot be read to its end: " + e.getMessage());
+    }
   }
 
   /** The orders that lists go by have each finished message once, as far as they reach. */

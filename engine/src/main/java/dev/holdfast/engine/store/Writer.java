@@ -11,6 +11,7 @@ import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.History.Change;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
@@ -95,6 +96,8 @@ final class Writer implements AutoCloseable {
   /** Endpoints whose settings this batch may have changed. */
   private final Set<Long> configured = new HashSet<>();
 
+  private final AuditChains chains;
+
   /** Messages that this batch finishes and that the index of history does not cover. */
   private int finishedBehind;
 
@@ -109,6 +112,7 @@ final class Writer implements AutoCloseable {
     this.seals = seals;
     this.progress = Progress.read(connection);
     this.tenants = new Tenants(connection);
+    this.chains = new AuditChains(connection);
     goOn = connection.prepareStatement(Progress.UPDATE);
     claimKey =
         connection.prepareStatement(
@@ -280,6 +284,9 @@ final class Writer implements AutoCloseable {
               for (Gathered rows : inOrder) {
                 rows.flush();
               }
+              for (Deed deed : batch.deeds()) {
+                chains.append(Acts.of(deed));
+              }
               return new Written(accepts);
             });
     index.finished(finishedBehind);
@@ -298,6 +305,22 @@ final class Writer implements AutoCloseable {
   /** Sets the parameters of a statement. */
   interface Parameters {
     void set(PreparedStatement statement) throws SQLException;
+  }
+
+  /** What somebody does, and how it is written down. */
+  interface Doing {
+    void run(Connection connection, AuditChains chains) throws SQLException;
+  }
+
+  /** Does something in a transaction of its own, and writes down in it what was done. */
+  synchronized void transact(String doing, Doing work) throws StoreException {
+    inTransaction(
+        doing,
+        progress.at(),
+        () -> {
+          work.run(connection, chains);
+          return true;
+        });
   }
 
   /** Runs one statement in a transaction of its own. */
@@ -369,6 +392,7 @@ final class Writer implements AutoCloseable {
       Sqlite.execute(connection, "COMMIT");
       progress = next;
       tenants.committed();
+      chains.committed();
       mark.note(next.commits());
       commits.incrementAndGet();
       return result;
@@ -391,6 +415,7 @@ final class Writer implements AutoCloseable {
 
   private void undo(StoreException failure) {
     tenants.undone();
+    chains.undone();
     try {
       for (Gathered rows : inOrder) {
         rows.clear();

@@ -1,5 +1,7 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Actor;
+
 import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -254,7 +256,7 @@ final class DamageTest {
 
   private void fill(SqliteStore store) throws StoreException {
     long id = Id.floor(NOW);
-    store.apiKeys().put("first", Role.ADMIN, null, filled(32, 1), NOW, NOW.plusSeconds(60));
+    store.apiKeys().put("first", Role.ADMIN, null, filled(32, 1), NOW, NOW.plusSeconds(60), Actor.PROGRAM);
     for (int i = 0; i < ENDPOINTS; i++) {
       id += Id.STRIDE;
       Endpoint endpoint =

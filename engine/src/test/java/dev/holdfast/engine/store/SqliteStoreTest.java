@@ -1,5 +1,7 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Actor;
+
 import static dev.holdfast.engine.store.Sample.NOW;
 import static dev.holdfast.engine.store.Sample.TENANT;
 import static dev.holdfast.engine.store.Sample.accept;
@@ -8,6 +10,7 @@ import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
@@ -533,8 +536,8 @@ final class SqliteStoreTest extends StoreContract {
     byte[] hash = new byte[32];
     try (SqliteStore store = openOwn()) {
       ApiKey first = store.apiKeys().put("first", Role.ADMIN, null, hash, NOW);
-      store.apiKeys().delete(first.id());
-      store.apiKeys().delete(first.id());
+      store.apiKeys().delete(first.id(), Actor.PROGRAM, NOW);
+      store.apiKeys().delete(first.id(), Actor.PROGRAM, NOW);
       assertThat(store.apiKeys().isEmpty()).isTrue();
       ApiKey second = store.apiKeys().put("second", Role.ADMIN, null, hash, NOW.plusMillis(1));
       assertThat(second.id()).isGreaterThan(first.id());
@@ -548,7 +551,7 @@ final class SqliteStoreTest extends StoreContract {
     Instant end = NOW.plusSeconds(60);
     long id;
     try (SqliteStore store = openOwn()) {
-      ApiKey put = store.apiKeys().put("ends", Role.PUBLISHER, "acme", hashOf(1), NOW, end);
+      ApiKey put = store.apiKeys().put("ends", Role.PUBLISHER, "acme", hashOf(1), NOW, end, Actor.PROGRAM);
       id = put.id();
       assertThat(put.expiresAt()).isEqualTo(end);
       assertThat(put.lastUsedAt()).isNull();

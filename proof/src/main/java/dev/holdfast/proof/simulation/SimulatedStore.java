@@ -65,6 +65,9 @@ final class SimulatedStore implements Store {
 
   private long highestId;
 
+  /** What was written down of what somebody did is right. */
+  final Deeds deeds = new Deeds(subscriptions, endpoints);
+
   /** Whether what is finished is kept, to be replayed. */
   boolean remembers;
 
@@ -131,6 +134,11 @@ final class SimulatedStore implements Store {
   @Override
   public Written write(Batch batch) {
     List<AcceptResult> accepts = new ArrayList<>();
+    deeds.check(batch, () -> write(batch, accepts));
+    return new Written(accepts);
+  }
+
+  private void write(Batch batch, List<AcceptResult> accepts) {
     for (Write write : batch.writes()) {
       switch (write) {
         case Write.Accept accept -> accepts.add(accept(accept));
@@ -160,9 +168,8 @@ final class SimulatedStore implements Store {
       }
     }
     for (Endpoint endpoint : batch.endpoints()) {
-      endpoints.put(endpoint.id(), endpoint);
+      endpoints.replace(endpoint.id(), endpoint);
     }
-    return new Written(accepts);
   }
 
   private AcceptResult accept(Write.Accept accept) {

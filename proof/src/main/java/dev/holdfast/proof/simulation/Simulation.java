@@ -286,6 +286,7 @@ final class Simulation {
     heard.clear();
     crowded = false;
     disk.starts();
+    store.deeds.died();
     Snapshot snapshot = store.snapshot();
     clock = steadyClock(latestStored);
     now = clock.instant().truncatedTo(ChronoUnit.MICROS);
@@ -877,6 +878,7 @@ final class Simulation {
           answer -> {
             if (answer instanceof Answer.RetryStarted) {
               model.retriedByHand(message);
+              store.deeds.retried(message);
             }
           });
     }

@@ -14,6 +14,7 @@ class MutantTest {
   private static final Set<String> QUICK =
       Set.of(
           "answer-before-commit",
+          "deed-lost",
           "slot-too-early",
           "counts-not-reset",
           "stale-read-believed",

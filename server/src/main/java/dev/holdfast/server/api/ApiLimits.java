@@ -105,6 +105,9 @@ public record ApiLimits(
   static final int KEY_CHARS = 512;
   static final int CURSOR_CHARS = 64;
 
+  /** What entries of the audit log can be looked for by: an action, an id or a name. */
+  static final int AUDIT_WORD_CHARS = 256;
+
   static final int LIST_ITEMS = 1_000;
   static final int LIST_ITEMS_DEFAULT = 100;
 

@@ -122,6 +122,7 @@ public final class ApiServer {
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring(), options.clock()).routes());
     routes.addAll(new MasterKeyApi(engine, options.clock()).routes());
+    routes.addAll(new AuditApi(engine).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());

@@ -19,7 +19,8 @@ final class Cursor {
     ENDPOINTS('e'),
     MESSAGES('m'),
     REPLAYS('r'),
-    KEYS('k');
+    KEYS('k'),
+    AUDIT('a');
 
     private final byte letter;
 

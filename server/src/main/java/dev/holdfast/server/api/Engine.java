@@ -7,6 +7,7 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -31,6 +32,8 @@ interface Engine {
 
   /** What secrets are sealed with. */
   StoreVault vault();
+
+  Future<Audit.Found> audit(Audit.Query query);
 
   static Engine of(Holdfast holdfast) {
     return new Engine() {
@@ -67,6 +70,11 @@ interface Engine {
       @Override
       public StoreVault vault() {
         return holdfast.vault();
+      }
+
+      @Override
+      public Future<Audit.Found> audit(Audit.Query query) {
+        return holdfast.audit(query);
       }
     };
   }

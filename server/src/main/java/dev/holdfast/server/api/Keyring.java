@@ -1,7 +1,9 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.ApiKeys;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -12,7 +14,7 @@ import tools.jackson.core.JsonGenerator;
 /** The keys that open a server: knows whose they are, makes them and revokes them. */
 public interface Keyring extends Authenticator {
   /** What the ids of keys begin with. */
-  String ID_PREFIX = "key";
+  String ID_PREFIX = ApiKeys.ID_PREFIX;
 
   /**
    * A key as people see it.
@@ -70,21 +72,24 @@ public interface Keyring extends Authenticator {
    *
    * @param name a name is made up when absent
    * @param expiresAt from when on it opens nothing; never when absent
+   * @param by who wants it
    * @throws StoreException when it cannot be stored
    */
   Created create(
       @Nullable String name,
       Principal.Role role,
       @Nullable String tenant,
-      @Nullable Instant expiresAt)
+      @Nullable Instant expiresAt,
+      Actor by)
       throws StoreException;
 
   /**
    * Forgets a key, which from then on opens nothing. Blocking.
    *
    * @param only the tenant that the key must belong to; any when absent
+   * @param by who wants that
    */
-  Revoked revoke(@Nullable String only, long id) throws StoreException;
+  Revoked revoke(@Nullable String only, long id, Actor by) throws StoreException;
 
   private static String text(Consumer<JsonGenerator> content) {
     return Json.write(content).toString(StandardCharsets.UTF_8);

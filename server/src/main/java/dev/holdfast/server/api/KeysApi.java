@@ -55,7 +55,13 @@ final class KeysApi {
         engine
             .context()
             .executeBlocking(
-                () -> keyring.create(wish.name(), wish.role(), wish.tenant(), wish.expiresAt()),
+                () ->
+                    keyring.create(
+                        wish.name(),
+                        wish.role(),
+                        wish.tenant(),
+                        wish.expiresAt(),
+                        exchange.caller().actor()),
                 true),
         created ->
             exchange.answerCreated(
@@ -178,7 +184,9 @@ final class KeysApi {
             .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
     String only = exchange.caller().only();
     exchange.then(
-        engine.context().executeBlocking(() -> keyring.revoke(only, id), true),
+        engine
+            .context()
+            .executeBlocking(() -> keyring.revoke(only, id, exchange.caller().actor()), true),
         revoked -> {
           switch (Objects.requireNonNull(revoked)) {
             case DONE -> exchange.answerNoContent();

@@ -1,28 +1,16 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.engine.Masked;
 import dev.holdfast.server.api.Problem.Kind;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What is shown of a value that only the receiver should know: its last four characters, and of a
- * short one nothing.
- */
+/** What is shown of a value that only the receiver should know, and may come back by mistake. */
 final class Mask {
-  private static final String HIDDEN = "****";
-  private static final int SHOWN_CHARS = 4;
-
-  /** Up to this length the last characters would tell too much. */
-  private static final int SHORT_CHARS = 8;
 
   private Mask() {}
 
   static @Nullable String of(@Nullable String value) {
-    if (value == null) {
-      return null;
-    }
-    return value.length() <= SHORT_CHARS
-        ? HIDDEN
-        : HIDDEN + value.substring(value.length() - SHOWN_CHARS);
+    return Masked.of(value);
   }
 
   /**
@@ -31,7 +19,7 @@ final class Mask {
    * @param isChange whether there may be a value already, which stays if none is given
    */
   static String refuse(String value, String field, boolean isChange) {
-    if (value.startsWith(HIDDEN) && value.length() <= HIDDEN.length() + SHOWN_CHARS) {
+    if (Masked.isShown(value)) {
       throw Refusal.of(
           Kind.INVALID_FIELD,
           field,

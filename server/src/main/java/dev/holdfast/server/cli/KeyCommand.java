@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.SqliteStore;
@@ -152,7 +153,8 @@ final class KeyCommand implements Runnable {
           if (end != null && !end.isAfter(client.now())) {
             throw new CommandFailed("--expires: " + end + " is over. Give a time to come.");
           }
-          Keyring.Created created = keys.create(name, role.role(), allTenants ? null : tenant, end);
+          Keyring.Created created =
+              keys.create(name, role.role(), allTenants ? null : tenant, end, whoever());
           show(client, item(created.json()), "It is in the store in " + directory + ".");
         });
   }
@@ -266,7 +268,7 @@ final class KeyCommand implements Runnable {
           client.err().println("Revoked " + id + ".");
         },
         (keys, directory) -> {
-          switch (keys.revoke(client.tenant(), number)) {
+          switch (keys.revoke(client.tenant(), number, whoever())) {
             case DONE -> client.err().println("Revoked " + id + ".");
             case NOT_FOUND ->
                 throw new CommandFailed(
@@ -278,6 +280,11 @@ final class KeyCommand implements Runnable {
                         .formatted(id));
           }
         });
+  }
+
+  /** Whoever has a right to the store's files, as the system calls them. */
+  private static Actor whoever() {
+    return new Actor(Actor.Kind.COMMAND_LINE, null, System.getProperty("user.name", "unknown"));
   }
 
   private static Item item(String json) {

@@ -170,7 +170,8 @@ final class Keys implements Keyring {
       NewKey key = NewKey.make(keys.random);
       // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
       show(key, out);
-      keys.keep(nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, null, key);
+      keys.keep(
+          nameOf(key, Principal.Role.ADMIN), Principal.Role.ADMIN, null, null, key, Actor.SERVER);
       keys.source = "printed above, this once";
     }
     return keys;
@@ -242,11 +243,13 @@ final class Keys implements Keyring {
       @Nullable String name,
       Principal.Role role,
       @Nullable String tenant,
-      @Nullable Instant expiresAt)
+      @Nullable Instant expiresAt,
+      Actor by)
       throws StoreException {
     NewKey key = NewKey.make(random);
     return new Created(
-        keep(name == null ? nameOf(key, role) : name, role, tenant, expiresAt, key), key.text());
+        keep(name == null ? nameOf(key, role) : name, role, tenant, expiresAt, key, by),
+        key.text());
   }
 
   private static String nameOf(NewKey key, Principal.Role role) {
@@ -258,19 +261,21 @@ final class Keys implements Keyring {
       Principal.Role role,
       @Nullable String tenant,
       @Nullable Instant expiresAt,
-      NewKey key)
+      NewKey key,
+      Actor by)
       throws StoreException {
     byte[] hash = NewKey.sha256(key.text());
     ApiKey put =
         stored.put(
-            name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant(), expiresAt);
+            name, ApiKey.Role.valueOf(role.name()), tenant, hash, clock.instant(), expiresAt, by);
     Known kept = Known.of(hash, put);
     known = known.with(kept);
     return kept.shown();
   }
 
   @Override
-  public synchronized Revoked revoke(@Nullable String only, long id) throws StoreException {
+  public synchronized Revoked revoke(@Nullable String only, long id, Actor by)
+      throws StoreException {
     Optional<Known> found =
         known.all().stream()
             .filter(one -> one.stored().id() == id)
@@ -282,7 +287,7 @@ final class Keys implements Keyring {
     if (isLastAdmin(found.get(), clock.instant())) {
       return Revoked.IS_LAST_ADMIN;
     }
-    stored.delete(id);
+    stored.delete(id, by, clock.instant());
     known = known.without(id);
     return Revoked.DONE;
   }

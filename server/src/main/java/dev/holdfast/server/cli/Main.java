@@ -115,6 +115,7 @@ public final class Main implements Runnable {
                 new Replay(),
                 new KeyCommand(),
                 new MasterKeyCommand(),
+                new AuditCommand(),
                 new Doctor(surroundings),
                 new Check(surroundings),
                 new Backup(),

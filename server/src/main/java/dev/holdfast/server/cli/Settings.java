@@ -11,6 +11,7 @@ import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
+import dev.holdfast.engine.store.Facts;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
@@ -510,6 +511,19 @@ final class Settings {
             endpoint ->
                 new Tracing.Options(
                     endpoint, get(TRACING_SAMPLE), get(TRACING_SERVICE_NAME), version));
+  }
+
+  /** What is otherwise than by default, without secrets. */
+  Facts facts() {
+    Facts facts = new Facts();
+    for (Setting<?> setting : CATALOGUE) {
+      Given value = given.get(setting.key());
+      if (value != null && !value.text().equals(setting.defaultText())) {
+        facts.masked(
+            setting.key(), value.text(), setting.kind().isSecret() ? "****" : value.text());
+      }
+    }
+    return facts;
   }
 
   /** What was given, without secrets. */

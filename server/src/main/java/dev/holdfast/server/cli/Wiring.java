@@ -1,10 +1,12 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Options;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.http.Lookups;
+import dev.holdfast.engine.store.Act;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.vault.KeyFile;
@@ -28,6 +30,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -73,6 +76,7 @@ final class Wiring {
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
+      engine.audit().append(started(settings, clock.instant()));
       PrometheusMeterRegistry metrics = metrics(tracing);
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       ApiServer api =
@@ -103,6 +107,18 @@ final class Wiring {
         open.get());
     return List.of(
         "others can read the master key; chmod 600 " + Printable.text(open.get().toString()));
+  }
+
+  /** What is written down of a start: with which settings. */
+  private static Act started(Settings settings, Instant now) {
+    return new Act(
+        Actor.SERVER,
+        now,
+        null,
+        "server.started",
+        null,
+        null,
+        settings.facts().text("version", Version.NUMBER));
   }
 
   private static ApiServer.Options apiOptions(

@@ -12,6 +12,7 @@ import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -103,6 +104,11 @@ final class FakeEngine implements Engine {
   public <T> Future<T> read(Holdfast.HistoryRead<T> question) {
     reads.release();
     return readable.compose(_ -> onContext(() -> question.ask(history.call())));
+  }
+
+  @Override
+  public Future<Audit.Found> audit(Audit.Query query) {
+    return onContext(() -> new Audit.Found(List.of(), null));
   }
 
   @Override

@@ -55,7 +55,7 @@ final class FakeKeys implements Keyring {
 
   @Override
   public synchronized Created create(
-      @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt) {
+      @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt, Actor by) {
     lastId += Id.STRIDE;
     Key key =
         new Key(lastId, name == null ? "made" : name, role, tenant, Instant.EPOCH, expiresAt, null);
@@ -64,7 +64,7 @@ final class FakeKeys implements Keyring {
   }
 
   @Override
-  public Revoked revoke(@Nullable String only, long id) {
+  public Revoked revoke(@Nullable String only, long id, Actor by) {
     boolean isGone =
         made.removeIf(key -> key.id() == id && (only == null || only.equals(key.tenant())));
     return isGone ? Revoked.DONE : Revoked.NOT_FOUND;

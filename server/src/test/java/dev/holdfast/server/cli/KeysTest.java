@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.server.api.Authenticator;
 import dev.holdfast.server.api.Authenticator.Recognition;
@@ -47,7 +48,7 @@ class KeysTest {
   @Test
   void a_key_opens_the_server_until_the_moment_at_which_it_ends_and_no_longer() throws Exception {
     Instant end = START.plus(Duration.ofDays(90));
-    String text = keys.create("ends", Role.VIEWER, "acme", end).text();
+    String text = keys.create("ends", Role.VIEWER, "acme", end, Actor.SERVER).text();
     now = end.minusNanos(1);
     assertThat(recognise(text)).isInstanceOf(Authenticator.Valid.class);
     now = end;
@@ -59,7 +60,8 @@ class KeysTest {
 
   @Test
   void whoever_has_only_a_part_of_a_key_that_ended_learns_nothing_of_it() throws Exception {
-    String text = keys.create("ends", Role.VIEWER, "acme", START.plusSeconds(1)).text();
+    String text =
+        keys.create("ends", Role.VIEWER, "acme", START.plusSeconds(1), Actor.SERVER).text();
     now = START.plusSeconds(2);
     assertThat(recognise(text.substring(0, text.length() - 1))).isEqualTo(Authenticator.UNKNOWN);
     assertThat(recognise(text + "0")).isEqualTo(Authenticator.UNKNOWN);
@@ -67,7 +69,7 @@ class KeysTest {
 
   @Test
   void a_hash_that_agrees_in_the_part_that_is_looked_up_is_still_another_key() throws Exception {
-    String text = keys.create("one", Role.VIEWER, "acme", null).text();
+    String text = keys.create("one", Role.VIEWER, "acme", null, Actor.SERVER).text();
     byte[] hash = NewKey.sha256(text);
     for (int i = 0; i < hash.length; i++) {
       byte[] near = hash.clone();
@@ -79,10 +81,10 @@ class KeysTest {
 
   @Test
   void a_key_that_is_revoked_opens_nothing_from_then_on() throws Exception {
-    Keyring.Created made = keys.create("one", Role.VIEWER, "acme", null);
-    keys.create("other", Role.VIEWER, "acme", null);
+    Keyring.Created made = keys.create("one", Role.VIEWER, "acme", null, Actor.SERVER);
+    keys.create("other", Role.VIEWER, "acme", null, Actor.SERVER);
     assertThat(recognise(made.text())).isInstanceOf(Authenticator.Valid.class);
-    assertThat(keys.revoke("acme", made.key().id())).isEqualTo(Keyring.Revoked.DONE);
+    assertThat(keys.revoke("acme", made.key().id(), Actor.SERVER)).isEqualTo(Keyring.Revoked.DONE);
     assertThat(recognise(made.text())).isEqualTo(Authenticator.UNKNOWN);
     keys.writeUses();
     reopen();
@@ -92,8 +94,9 @@ class KeysTest {
   @Test
   void when_a_key_was_last_used_is_shown_at_once_and_kept_when_it_is_written_down()
       throws Exception {
-    String text = keys.create("used", Role.VIEWER, "acme", START.plusSeconds(100)).text();
-    String unused = keys.create("unused", Role.VIEWER, "acme", null).text();
+    String text =
+        keys.create("used", Role.VIEWER, "acme", START.plusSeconds(100), Actor.SERVER).text();
+    String unused = keys.create("unused", Role.VIEWER, "acme", null, Actor.SERVER).text();
     assertThat(lastUses()).containsExactly(null, null);
     now = START.plusSeconds(5);
     recognise(text);
@@ -120,7 +123,7 @@ class KeysTest {
 
   @Test
   void nothing_is_written_when_no_key_was_used() throws Exception {
-    String text = keys.create("used", Role.VIEWER, "acme", null).text();
+    String text = keys.create("used", Role.VIEWER, "acme", null, Actor.SERVER).text();
     recognise(text);
     keys.writeUses();
     store.close();
@@ -130,10 +133,12 @@ class KeysTest {
 
   @Test
   void an_admin_key_that_ended_does_not_stand_in_for_the_last_one() throws Exception {
-    Keyring.Created ends = keys.create("ends", Role.ADMIN, null, START.plusSeconds(10));
-    Keyring.Created stays = keys.create("stays", Role.ADMIN, null, null);
+    Keyring.Created ends =
+        keys.create("ends", Role.ADMIN, null, START.plusSeconds(10), Actor.SERVER);
+    Keyring.Created stays = keys.create("stays", Role.ADMIN, null, null, Actor.SERVER);
     now = START.plusSeconds(10);
-    assertThat(keys.revoke(null, stays.key().id())).isEqualTo(Keyring.Revoked.IS_LAST_ADMIN);
-    assertThat(keys.revoke(null, ends.key().id())).isEqualTo(Keyring.Revoked.DONE);
+    assertThat(keys.revoke(null, stays.key().id(), Actor.SERVER))
+        .isEqualTo(Keyring.Revoked.IS_LAST_ADMIN);
+    assertThat(keys.revoke(null, ends.key().id(), Actor.SERVER)).isEqualTo(Keyring.Revoked.DONE);
   }
 }

@@ -1,0 +1,119 @@
+package dev.holdfast.engine.store;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Appends to the chains of the audit log, within the transaction that brings what they tell of.
+ *
+ * <p>An entry's hash is that of the hash before it and of its own text, so whoever changes an entry
+ * has to change all behind it, and whoever knows one of those notices. Where each chain ends is in
+ * memory once it was needed. A line in the log for each entry lets others know, too.
+ */
+final class AuditChains {
+  private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
+  private static final int HASH_BYTES = 32;
+
+  private final Connection connection;
+  private final MessageDigest sha256 = Facts.sha256();
+  private final Map<String, Link> heads = new HashMap<>();
+
+  /** What the transaction under way appends. */
+  private final List<Link> appended = new ArrayList<>();
+
+  private @Nullable PreparedStatement insert;
+  private @Nullable PreparedStatement findHead;
+
+  /** An entry as the next one needs to know it. */
+  record Link(String chain, long number, String action, byte[] hash) {
+    static Link start(String chain) {
+      return new Link(chain, 0, "", new byte[HASH_BYTES]);
+    }
+  }
+
+  AuditChains(Connection connection) {
+    this.connection = connection;
+  }
+
+  void append(Act act) throws SQLException {
+    Link previous = head(act.chain());
+    long number = previous.number() + 1;
+    String entry = act.json(number);
+    byte[] hash = hash(sha256, previous.hash(), entry);
+    if (insert == null) {
+      insert =
+          connection.prepareStatement(
+              "INSERT INTO audit (chain, number, at, action, actor, target, entry, previous, hash)"
+                  + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    }
+    insert.setString(1, act.chain());
+    insert.setLong(2, number);
+    insert.setLong(3, Rows.micros(act.at()));
+    insert.setString(4, act.action());
+    insert.setString(5, act.actor());
+    insert.setString(6, act.target());
+    insert.setString(7, entry);
+    insert.setBytes(8, previous.hash());
+    insert.setBytes(9, hash);
+    insert.executeUpdate();
+    appended.add(new Link(act.chain(), number, act.action(), hash));
+  }
+
+  static byte[] hash(MessageDigest sha256, byte[] previous, String entry) {
+    sha256.update(previous);
+    return sha256.digest(entry.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private Link head(String chain) throws SQLException {
+    for (Link link : appended.reversed()) {
+      if (link.chain().equals(chain)) {
+        return link;
+      }
+    }
+    Link known = heads.get(chain);
+    if (known != null) {
+      return known;
+    }
+    if (findHead == null) {
+      findHead =
+          connection.prepareStatement(
+              "SELECT number, action, hash FROM audit WHERE chain = ?"
+                  + " ORDER BY number DESC LIMIT 1");
+    }
+    findHead.setString(1, chain);
+    try (ResultSet row = findHead.executeQuery()) {
+      return row.next()
+          ? new Link(chain, row.getLong(1), row.getString(2), row.getBytes(3))
+          : Link.start(chain);
+    }
+  }
+
+  void committed() {
+    for (Link link : appended) {
+      heads.put(link.chain(), link);
+      LOG.info(
+          "audit.appended chain=\"{}\" number={} action={} hash={}",
+          link.chain(),
+          link.number(),
+          link.action(),
+          HexFormat.of().formatHex(link.hash()));
+    }
+    appended.clear();
+  }
+
+  void undone() {
+    appended.clear();
+  }
+}
