@@ -31,6 +31,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Puts the parts of a server together. */
@@ -92,12 +93,17 @@ final class Wiring {
     if (open.isEmpty()) {
       return List.of();
     }
-    LoggerFactory.getLogger(Wiring.class)
+    log()
         .warn(
             "secrets.key-file-open file={} next=\"others can read the master key; chmod 600\"",
             open.get());
     return List.of(
         "others can read the master key; chmod 600 " + Printable.text(open.get().toString()));
+  }
+
+  /** No constant, since it is rarely needed. */
+  private static Logger log() {
+    return LoggerFactory.getLogger(Wiring.class);
   }
 
   private static ApiServer.Options apiOptions(
