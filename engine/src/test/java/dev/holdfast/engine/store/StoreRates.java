@@ -1,11 +1,15 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Secret;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Batch;
@@ -23,14 +27,17 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * Measures the store by hand; not a test.
  *
  * <p>{@code cycles DIR SECONDS [keys] [upkeep]} writes full lives of messages, {@code million DIR}
  * reads a store with a million unfinished ones, {@code history DIR MESSAGES} makes a store with so
- * many finished ones and reads lists of them, {@code removal DIR} then removes them all.
+ * many finished ones and reads lists of them, {@code removal DIR} then removes them all. {@code
+ * sealed DIR SUBSCRIPTIONS} makes so many with secrets and opens them.
  */
 final class StoreRates {
   private static final int BATCH = 1_000;
@@ -60,8 +67,56 @@ final class StoreRates {
                   Arrays.asList(args).contains("upkeep"));
       case "million" -> new StoreRates().million(directory);
       case "history" -> new HistoryRates().lists(directory, Integer.parseInt(args[2]));
+      case "sealed" -> new StoreRates().sealed(directory, Integer.parseInt(args[2]));
       case "removal" -> new HistoryRates().removal(directory);
       default -> throw new IllegalArgumentException(args[0]);
+    }
+  }
+
+  /** Each with a secret, a token and an endpoint of its own. */
+  private void sealed(Path directory, int count) throws Exception {
+    Instant now = Instant.now();
+    Form form =
+        new Form(
+            Form.Format.HOLDFAST,
+            false,
+            "token",
+            new TreeMap<>(),
+            List.of(new Secret("whsec_" + "x".repeat(32), now, null)));
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      long start = System.nanoTime();
+      for (int done = 0; done < count; done += BATCH) {
+        List<Write> writes = new ArrayList<>();
+        for (int i = 0; i < BATCH; i++) {
+          Endpoint endpoint =
+              new Endpoint(
+                  ids.next(now), "default", "http://host/" + (done + i), Health.created(now));
+          writes.add(
+              new Write.Subscribe(
+                  new Subscription(
+                      ids.next(now),
+                      "default",
+                      endpoint.id(),
+                      null,
+                      new Interest(List.of(new TypePattern("*")), null, Filters.NONE),
+                      form,
+                      now,
+                      now,
+                      false,
+                      Set.of()),
+                  endpoint));
+        }
+        store.write(new Batch(writes, List.of()));
+      }
+      System.out.printf("written in %d ms%n", (System.nanoTime() - start) / 1_000_000);
+    }
+    for (int i = 0; i < 3; i++) {
+      long start = ownCpuNanos();
+      try (SqliteStore store = SqliteStore.open(directory)) {
+        int read = store.snapshot().subscriptions().size();
+        System.out.printf(
+            "%d read in %d ms of processor time%n", read, (ownCpuNanos() - start) / 1_000_000);
+      }
     }
   }
 

@@ -56,12 +56,14 @@ class MasterKeyTest {
     String before;
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);
-      send(
-          server,
-          RunningServer.KEY,
-          "POST",
-          "/v1/subscriptions",
-          "{\"url\":\"http://127.0.0.1:9/?token=canary\",\"types\":[\"a\"],\"authToken\":\"canary\"}");
+      HttpResponse<byte[]> created =
+          send(
+              server,
+              RunningServer.KEY,
+              "POST",
+              "/v1/subscriptions",
+              "{\"url\":\"http://127.0.0.1:4999/?token=canary\",\"types\":[\"a\"],\"authToken\":\"canary\"}");
+      assertThat(created.statusCode()).isEqualTo(201);
       before = Files.readString(keyFile());
       assertThat(typed.run("master-key", "rotate")).isZero();
       assertThat(typed.out)
@@ -73,7 +75,7 @@ class MasterKeyTest {
     try (RunningServer server = new RunningServer(data)) {
       assertThat(send(server, RunningServer.KEY, "GET", "/v1/endpoints", "").body())
           .asString(StandardCharsets.UTF_8)
-          .contains("127.0.0.1:9");
+          .contains("127.0.0.1:4999");
     }
     try (Stream<Path> files = Files.list(data)) {
       for (Path file : files.toList()) {
