@@ -169,7 +169,9 @@ final class Commit {
   private List<Deed> deeds(List<Entry> entries) {
     List<Deed> ofEntries = new ArrayList<>(0);
     for (Entry entry : entries) {
-      ofEntries.addAll(entry.deeds());
+      if (!entry.deeds().isEmpty()) {
+        ofEntries.addAll(entry.deeds());
+      }
     }
     if (ofEntries.isEmpty()) {
       return doneUnderWay;
