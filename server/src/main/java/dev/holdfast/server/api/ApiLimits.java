@@ -65,6 +65,15 @@ public record ApiLimits(
   /** How long after it was made a key may end, if it ends. */
   public static final Duration KEY_TIME = Duration.ofDays(36_500);
 
+  /** Keys that are not valid, from one address in one minute; more are asked to wait. */
+  static final int FAILED_KEYS = 20;
+
+  /** Addresses that such keys are counted for. */
+  static final int FAILED_KEY_SOURCES = 10_000;
+
+  /** Lines of the log about them in one minute. */
+  static final int FAILED_KEY_LINES = 60;
+
   /** The characters of a key's name. */
   public static final int KEY_NAME_CHARS = 100;
 

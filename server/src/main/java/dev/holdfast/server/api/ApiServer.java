@@ -125,10 +125,11 @@ public final class ApiServer {
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());
+    FailedKeys failedKeys = new FailedKeys();
     Intake intake =
         new Intake(
             new Router(routes),
-            new Authentication(options.keyring(), options.clock()),
+            new Authentication(options.keyring(), options.clock(), failedKeys),
             connections,
             stopping::get);
     HttpServer server =
@@ -142,7 +143,13 @@ public final class ApiServer {
             .requestHandler(intake::handle)
             .invalidRequestHandler(intake::handleInvalid)
             .exceptionHandler(e -> log.debug("api.connection-failed", e));
-    long sweeper = vertx.setPeriodic(sweepMillis(limits), _ -> connections.sweep());
+    long sweeper =
+        vertx.setPeriodic(
+            sweepMillis(limits),
+            _ -> {
+              connections.sweep();
+              failedKeys.sweep(Connections.now());
+            });
     return server
         .listen()
         .map(

@@ -42,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 final class Settings {
   private static final List<Setting<?>> CATALOGUE = new ArrayList<>();
 
+  /** What a key must have that others can try to guess. */
+  private static final int OPEN_KEY_CHARS = 32;
+
   static final Setting<String> SERVER_HOST =
       declare(
           "server.host",
@@ -69,7 +72,8 @@ final class Settings {
           Kind.optionalKey(),
           "",
           "A fixed key for automation: an admin of all tenants for as long as it is set, and never"
-              + " stored. Without it a key is made at the first start and printed once.");
+              + " stored. Without it a key is made at the first start and printed once. It must have 32"
+              + " characters or more where server.host lets others connect.");
 
   static final Setting<Duration> RETRY_UNIT =
       declare(
@@ -498,6 +502,11 @@ final class Settings {
     return setting.key() + text + " (" + value.origin() + ")";
   }
 
+  /** Whether only this machine can connect to the server. */
+  boolean isLoopback() {
+    return Set.of("127.0.0.1", "localhost", "::1").contains(get(SERVER_HOST));
+  }
+
   private void checkTogether(List<Problem> problems) {
     if (get(CIRCUIT_MIN_ATTEMPTS) >= get(CIRCUIT_WINDOW)) {
       problems.add(
@@ -507,6 +516,16 @@ final class Settings {
               "is %d, but must be less than circuit.window, which is %d (%s): so many attempts are never counted, and the failure rate would never matter"
                   .formatted(
                       get(CIRCUIT_MIN_ATTEMPTS), get(CIRCUIT_WINDOW), origin(CIRCUIT_WINDOW))));
+    }
+    Optional<String> key = get(ADMIN_KEY);
+    if (!isLoopback() && key.isPresent() && key.get().length() < OPEN_KEY_CHARS) {
+      problems.add(
+          new Problem(
+              ADMIN_KEY.key(),
+              origin(ADMIN_KEY),
+              "has %d characters, but server.host is %s (%s), so that others can connect, who may guess it; give it at least %d random ones, as from: openssl rand -hex 24"
+                  .formatted(
+                      key.get().length(), get(SERVER_HOST), origin(SERVER_HOST), OPEN_KEY_CHARS)));
     }
     if (get(EGRESS_PROXY_NAMES) && get(EGRESS_PROXY).isEmpty()) {
       problems.add(
