@@ -126,6 +126,18 @@ public record ApiLimits(
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 
+  /** Connections that agree on encryption at once; further ones are closed. */
+  static final int HANDSHAKES = 1_000;
+
+  /** Within which they must have. */
+  static final Duration HANDSHAKE_TIME = Duration.ofSeconds(5);
+
+  /** How often the files of the server's certificate are looked at. */
+  static final Duration CERTIFICATE_LOOK = Duration.ofSeconds(5);
+
+  /** How long before its end the log warns of it. */
+  static final Duration CERTIFICATE_ENDS_SOON = Duration.ofDays(14);
+
   static final int INITIAL_LINE_BYTES = 8 << 10;
   static final int HEADER_BYTES = 16 << 10;
 

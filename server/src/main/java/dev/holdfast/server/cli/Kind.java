@@ -120,6 +120,11 @@ interface Kind<T> {
     return new Certificates();
   }
 
+  /** A file that may be given or not; it is read later, and again when it changes. */
+  static Kind<Optional<Path>> optionalFile() {
+    return new OptionalFile();
+  }
+
   /** Yes or no. */
   static Kind<Boolean> flag() {
     return new Flag();
@@ -597,6 +602,23 @@ interface Kind<T> {
     @Override
     public String allowed() {
       return "nothing, or a file with certificates in PEM form";
+    }
+  }
+
+  /** See {@link #optionalFile}. */
+  record OptionalFile() implements Kind<Optional<Path>> {
+    @Override
+    public Optional<Path> read(String text) throws BadValue {
+      try {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
+      } catch (InvalidPathException e) {
+        throw new BadValue("cannot be a file");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a file";
     }
   }
 

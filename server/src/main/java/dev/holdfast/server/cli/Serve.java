@@ -133,8 +133,11 @@ final class Serve implements Callable<Integer> {
     String host = settings.get(Settings.SERVER_HOST);
     out.println("Holdfast " + Version.NUMBER);
     out.printf(
-        "  listening  http://%s:%d%s%n",
-        host.contains(":") ? "[" + host + "]" : host, server.port(), reach(settings));
+        "  listening  %s://%s:%d%s%n",
+        settings.isEncrypted() ? "https" : "http",
+        host.contains(":") ? "[" + host + "]" : host,
+        server.port(),
+        reach(settings));
     out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
     out.println("  admin key  " + server.adminKey());
     out.println("  stop       Ctrl-C or SIGTERM");
@@ -146,7 +149,9 @@ final class Serve implements Callable<Integer> {
     if (settings.isLoopback()) {
       return "  (from this machine only; --set server.host=0.0.0.0 opens it to others)";
     }
-    return "  (not encrypted: put a TLS proxy in front of it)";
+    return settings.isEncrypted()
+        ? ""
+        : "  (not encrypted: set server.tls.certificate, or put a TLS proxy in front of it)";
   }
 
   private int stop(Server server, Settings settings) {

@@ -43,6 +43,20 @@ class ServeTest {
   }
 
   @Test
+  void it_says_so_when_connections_are_encrypted() {
+    run(
+        "--set",
+        "server.host=0.0.0.0",
+        "--set",
+        "server.tls.certificate=c",
+        "--set",
+        "server.tls.key=k");
+    assertThat(out.toString())
+        .contains("https://0.0.0.0:4711")
+        .doesNotContain("not encrypted", "http://");
+  }
+
+  @Test
   void a_short_key_that_others_could_guess_is_refused() {
     assertThat(run("--set", "admin.key=hf_tour")).isZero();
     assertThat(run("--set", "admin.key=hf_tour", "--set", "server.host=0.0.0.0")).isEqualTo(2);
