@@ -14,10 +14,9 @@ public final class Masked {
 
   /** Its last four characters, and of a short one nothing. */
   public static @Nullable String of(@Nullable String value) {
-    return value == null ? null : ofText(value);
-  }
-
-  private static String ofText(String value) {
+    if (value == null) {
+      return null;
+    }
     return value.length() <= SHORT_CHARS
         ? HIDDEN
         : HIDDEN + value.substring(value.length() - SHOWN_CHARS);
@@ -26,24 +25,5 @@ public final class Masked {
   /** Whether this is how a value is shown. */
   public static boolean isShown(String text) {
     return text.startsWith(HIDDEN) && text.length() <= HIDDEN.length() + SHOWN_CHARS;
-  }
-
-  /** A URL with the values in its query masked. */
-  public static String url(String url) {
-    int query = url.indexOf('?');
-    if (query < 0) {
-      return url;
-    }
-    StringBuilder shown = new StringBuilder(url.substring(0, query));
-    char before = '?';
-    for (String pair : url.substring(query + 1).split("&", -1)) {
-      int equals = pair.indexOf('=');
-      shown.append(before).append(equals < 0 ? ofText(pair) : pair.substring(0, equals + 1));
-      if (equals >= 0) {
-        shown.append(ofText(pair.substring(equals + 1)));
-      }
-      before = '&';
-    }
-    return shown.toString();
   }
 }

@@ -13,6 +13,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.engine.Masked;
+import dev.holdfast.engine.egress.MaskedUrl;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -108,7 +109,7 @@ final class Acts {
   private static Facts facts(Subscription subscription, Endpoint endpoint) {
     Form form = subscription.form();
     return new Facts()
-        .masked("url", endpoint.url(), Masked.url(endpoint.url()))
+        .masked("url", endpoint.url(), MaskedUrl.of(endpoint.url()))
         .text("endpoint", endpoint(endpoint))
         .json(
             "types",

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
@@ -30,15 +31,13 @@ import org.slf4j.LoggerFactory;
 public final class StoreVault {
   private static final Logger LOG = LoggerFactory.getLogger(StoreVault.class);
 
-  private final Connection connection;
   private final Writer writer;
   private final Seals seals;
   private final MasterKeySource source;
   private MasterKey inUse;
 
   private StoreVault(
-      Connection connection, Writer writer, Seals seals, MasterKeySource source, MasterKey inUse) {
-    this.connection = connection;
+      Writer writer, Seals seals, MasterKeySource source, MasterKey inUse) {
     this.writer = writer;
     this.seals = seals;
     this.source = source;
@@ -143,38 +142,56 @@ public final class StoreVault {
     if (wrapped.isEmpty()) {
       StoreVault made;
       try {
-        made = new StoreVault(connection, writer, seals, source, source.readOrMake().current());
+        made = new StoreVault(writer, seals, source, source.readOrMake().current());
       } catch (KeysRefused e) {
         throw new StoreRefused(String.valueOf(e.getMessage()), e);
       }
-      made.keep(Vault.make(now), made.inUse);
+      made.keep(Vault.make(now), made.inUse, null);
       LOG.info("secrets.key-first key={} source=\"{}\"", made.inUse.id(), source.where());
       return made;
     }
     Vault vault = unwrap(file, wrapped, source);
     MasterKey current = read(source).orElseThrow().current();
-    StoreVault opened = new StoreVault(connection, writer, seals, source, current);
+    StoreVault opened = new StoreVault(writer, seals, source, current);
     if (wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
       seals.use(vault);
     } else {
       String before = wrapped.getLast().master();
-      opened.keep(vault.withNewKey(now), current);
+      opened.keep(
+          vault.withNewKey(now), current, rotated(Actor.SERVER, now, before, current.id()));
       LOG.info("secrets.key-rotated from={} to={}", before, current.id());
     }
     return opened;
   }
 
-  /** Wraps all keys with the master key, in one transaction, and uses them from then on. */
-  private void keep(Vault vault, MasterKey master) throws StoreException {
+  /**
+   * Wraps all keys with the master key, in one transaction, and uses them from then on.
+   *
+   * @param act what is written down of it
+   */
+  private void keep(Vault vault, MasterKey master, @Nullable Act act) throws StoreException {
     List<WrappedKey> wrapped = vault.wrap(master);
-    writer.behind(
+    writer.transact(
         "keeping the keys of secrets",
-        () -> {
-          DataKeys.put(connection, wrapped);
-          return true;
+        (own, chains) -> {
+          DataKeys.put(own, wrapped);
+          if (act != null) {
+            chains.append(act);
+          }
         });
     seals.use(vault);
     inUse = master;
+  }
+
+  private static Act rotated(Actor by, Instant now, String from, String to) {
+    return new Act(
+        by,
+        now,
+        null,
+        "master-key.rotated",
+        null,
+        new Facts().text("id", from),
+        new Facts().text("id", to));
   }
 
   /** What is known of the master key in use. */
@@ -193,15 +210,18 @@ public final class StoreVault {
    * a new one. What was sealed before opens as before; what is sealed from now on is sealed with a
    * key that was never wrapped with the old one. Empty when the keys were set and are not in a
    * file.
+   *
+   * @param by who wants it
    */
-  public synchronized Optional<Rotated> rotate(Instant now) throws StoreException, KeysRefused {
+  public synchronized Optional<Rotated> rotate(Actor by, Instant now)
+      throws StoreException, KeysRefused {
     if (!(source instanceof KeyFile file)) {
       return Optional.empty();
     }
     MasterKey before = inUse;
     MasterKey next = file.begin(before).current();
     Vault vault = seals.vault().withNewKey(now);
-    keep(vault, next);
+    keep(vault, next, rotated(by, now, before.id(), next.id()));
     LOG.info("secrets.key-rotated from={} to={}", before.id(), next.id());
     try {
       file.finish(next);

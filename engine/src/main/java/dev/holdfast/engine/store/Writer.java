@@ -93,7 +93,7 @@ final class Writer implements AutoCloseable {
   private final HistoryIndex index;
   private final Seals seals;
 
-  /** Endpoints whose settings this batch may have changed. */
+  /** Endpoints whose settings this batch changes. */
   private final Set<Long> configured = new HashSet<>();
 
   private final AuditChains chains;
@@ -275,6 +275,12 @@ final class Writer implements AutoCloseable {
               for (Write write : batch.writes()) {
                 gather(write, accepts);
               }
+              for (Deed deed : batch.deeds()) {
+                if (deed.what() instanceof Deed.Configured done) {
+                  configured.add(done.after().id());
+                }
+                chains.append(Acts.of(deed));
+              }
               for (Endpoint endpoint : batch.endpoints()) {
                 keepHealth(endpoint);
                 if (configured.contains(endpoint.id())) {
@@ -283,9 +289,6 @@ final class Writer implements AutoCloseable {
               }
               for (Gathered rows : inOrder) {
                 rows.flush();
-              }
-              for (Deed deed : batch.deeds()) {
-                chains.append(Acts.of(deed));
               }
               return new Written(accepts);
             });
@@ -502,7 +505,6 @@ final class Writer implements AutoCloseable {
     if (subscribe.newEndpoint() != null) {
       insert(subscribe.newEndpoint());
     }
-    configured.add(subscribe.subscription().endpoint());
     SubscriptionRow.setNew(subscriptions.row(), subscribe.subscription(), seals);
     subscriptions.add();
     if (subscribe.history() != null) {
@@ -515,7 +517,6 @@ final class Writer implements AutoCloseable {
     if (update.newEndpoint() != null) {
       insert(update.newEndpoint());
     }
-    configured.add(update.subscription().endpoint());
     SubscriptionRow.setChanged(updated.row(), update.subscription(), seals);
     updated.add();
   }

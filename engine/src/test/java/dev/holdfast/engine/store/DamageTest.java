@@ -1,11 +1,10 @@
 package dev.holdfast.engine.store;
 
-import dev.holdfast.core.model.Actor;
-
 import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.filter.Filters;
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
@@ -256,7 +255,9 @@ final class DamageTest {
 
   private void fill(SqliteStore store) throws StoreException {
     long id = Id.floor(NOW);
-    store.apiKeys().put("first", Role.ADMIN, null, filled(32, 1), NOW, NOW.plusSeconds(60), Actor.PROGRAM);
+    store
+        .apiKeys()
+        .put("first", Role.ADMIN, null, filled(32, 1), NOW, NOW.plusSeconds(60), Actor.PROGRAM);
     for (int i = 0; i < ENDPOINTS; i++) {
       id += Id.STRIDE;
       Endpoint endpoint =

@@ -6,6 +6,7 @@ import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.core.model.Form;
@@ -241,7 +242,7 @@ final class SealedStoreTest {
           store.write(batch(new Write.Subscribe(subscription, endpoint)));
         }
         assertIntact(store);
-        assertThat(store.vault().rotate(NOW)).as("only a start can").isEmpty();
+        assertThat(store.vault().rotate(Actor.PROGRAM, NOW)).as("only a start can").isEmpty();
       }
     }
     assertThatThrownBy(() -> SqliteStore.open(other, given((byte) 1), CLOCK).close())
@@ -255,7 +256,7 @@ final class SealedStoreTest {
     byte[] oldKeys = Files.readAllBytes(keyFile.path());
     try (SqliteStore store = open()) {
       String before = store.vault().shown().id();
-      StoreVault.Rotated rotated = store.vault().rotate(after(60)).orElseThrow();
+      StoreVault.Rotated rotated = store.vault().rotate(Actor.PROGRAM, after(60)).orElseThrow();
       assertThat(rotated.from()).isEqualTo(before);
       assertThat(rotated.dataKeys()).isEqualTo(2);
       assertThat(store.vault().shown())
@@ -288,7 +289,7 @@ final class SealedStoreTest {
     assertThat(keyFile.read().orElseThrow().all()).containsExactly(next, before);
     try (SqliteStore store = open()) {
       assertIntact(store);
-      store.vault().rotate(after(1));
+      store.vault().rotate(Actor.PROGRAM, after(1));
     }
     assertThat(keyFile.read().orElseThrow().all()).hasSize(1).doesNotContain(next, before);
     try (SqliteStore store = open()) {
@@ -303,7 +304,7 @@ final class SealedStoreTest {
       store
           .writer()
           .breakDown(new StoreException(StoreException.Kind.BROKEN, "broken", new Exception()));
-      assertThatThrownBy(() -> store.vault().rotate(after(1))).isInstanceOf(StoreException.class);
+      assertThatThrownBy(() -> store.vault().rotate(Actor.PROGRAM, after(1))).isInstanceOf(StoreException.class);
       assertThat(store.vault().shown().id()).isEqualTo(before);
       assertIntact(store);
     }

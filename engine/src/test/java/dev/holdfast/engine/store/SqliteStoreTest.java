@@ -1,7 +1,5 @@
 package dev.holdfast.engine.store;
 
-import dev.holdfast.core.model.Actor;
-
 import static dev.holdfast.engine.store.Sample.NOW;
 import static dev.holdfast.engine.store.Sample.TENANT;
 import static dev.holdfast.engine.store.Sample.accept;
@@ -48,6 +46,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -266,6 +265,34 @@ final class SqliteStoreTest extends StoreContract {
       }
       assertThat(found).containsExactly(0, 0, 1);
     }
+  }
+
+  @Test
+  void a_list_by_what_is_another_tenants_does_not_tell_how_much_there_is() throws Exception {
+    try (SqliteStore store = openOwn(limits(Duration.ofSeconds(5), 10, 1 << 20, 1 << 30))) {
+      Endpoint endpoint = sample.endpoint("https://one.example/");
+      Subscription subscription = sample.subscription(endpoint, "a");
+      store.write(batch(new Write.Subscribe(subscription, endpoint)));
+      long[] all = new long[25];
+      Arrays.fill(all, endpoint.id());
+      store.write(batch(accept(sample.pending(sample.event(), all))));
+      assertThat(listedBy(store, TENANT, endpoint.id(), null).items()).hasSize(5);
+      for (History.Page page :
+          List.of(
+              listedBy(store, "other", endpoint.id(), null),
+              listedBy(store, "other", null, subscription.id()))) {
+        assertThat(page.items()).isEmpty();
+        assertThat(page.next()).isNull();
+      }
+    }
+  }
+
+  private static History.Page listedBy(
+      SqliteStore store, String tenant, @Nullable Long endpoint, @Nullable Long subscription)
+      throws StoreException {
+    return store.messages(
+        new History.Query(
+            tenant, Set.of(), endpoint, subscription, null, null, null, Long.MAX_VALUE, 5));
   }
 
   @Test
@@ -551,7 +578,8 @@ final class SqliteStoreTest extends StoreContract {
     Instant end = NOW.plusSeconds(60);
     long id;
     try (SqliteStore store = openOwn()) {
-      ApiKey put = store.apiKeys().put("ends", Role.PUBLISHER, "acme", hashOf(1), NOW, end, Actor.PROGRAM);
+      ApiKey put =
+          store.apiKeys().put("ends", Role.PUBLISHER, "acme", hashOf(1), NOW, end, Actor.PROGRAM);
       id = put.id();
       assertThat(put.expiresAt()).isEqualTo(end);
       assertThat(put.lastUsedAt()).isNull();

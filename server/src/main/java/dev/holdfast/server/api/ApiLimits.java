@@ -77,6 +77,15 @@ public record ApiLimits(
   /** How long after it was made a key may end, if it ends. */
   public static final Duration KEY_TIME = Duration.ofDays(36_500);
 
+  /** Keys that are not valid, from one address in one minute; more are asked to wait. */
+  static final int FAILED_KEYS = 20;
+
+  /** Addresses that such keys are counted for. */
+  static final int FAILED_KEY_SOURCES = 10_000;
+
+  /** Lines of the log about them in one minute. */
+  static final int FAILED_KEY_LINES = 60;
+
   /** The characters of a key's name. */
   public static final int KEY_NAME_CHARS = 100;
 
@@ -131,6 +140,18 @@ public record ApiLimits(
 
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
+
+  /** Connections that agree on encryption at once; further ones are closed. */
+  static final int HANDSHAKES = 1_000;
+
+  /** Within which they must have. */
+  static final Duration HANDSHAKE_TIME = Duration.ofSeconds(5);
+
+  /** How often the files of the server's certificate are looked at. */
+  static final Duration CERTIFICATE_LOOK = Duration.ofSeconds(5);
+
+  /** How long before its end the log warns of it. */
+  static final Duration CERTIFICATE_ENDS_SOON = Duration.ofDays(14);
 
   static final int INITIAL_LINE_BYTES = 8 << 10;
   static final int HEADER_BYTES = 16 << 10;

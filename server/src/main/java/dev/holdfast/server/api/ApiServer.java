@@ -38,7 +38,7 @@ public final class ApiServer {
   private final AtomicBoolean stopping;
   private final Metrics metrics;
   private final HttpServer server;
-  private final long sweeper;
+  private final List<Long> timers;
   private final List<Route> routes;
 
   /**
@@ -48,6 +48,7 @@ public final class ApiServer {
    * @param schedule the engine's, to show when messages are given up
    * @param metrics where all parts of the program register what they measure
    * @param tracer makes spans of requests that bring events; absent when nobody wants them
+   * @param tls encrypts connections; absent if somebody else does, or nobody
    */
   public record Options(
       String host,
@@ -58,20 +59,21 @@ public final class ApiServer {
       Keyring keyring,
       InstantSource clock,
       PrometheusMeterRegistry metrics,
-      @Nullable Tracer tracer) {}
+      @Nullable Tracer tracer,
+      @Nullable ServerTls tls) {}
 
   private ApiServer(
       Context context,
       AtomicBoolean stopping,
       Metrics metrics,
       HttpServer server,
-      long sweeper,
+      List<Long> timers,
       List<Route> routes) {
     this.context = context;
     this.stopping = stopping;
     this.metrics = metrics;
     this.server = server;
-    this.sweeper = sweeper;
+    this.timers = timers;
     this.routes = routes;
   }
 
@@ -127,10 +129,11 @@ public final class ApiServer {
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());
+    FailedKeys failedKeys = new FailedKeys();
     Intake intake =
         new Intake(
             new Router(routes),
-            new Authentication(options.keyring(), options.clock()),
+            new Authentication(options.keyring(), options.clock(), failedKeys),
             connections,
             stopping::get);
     HttpServer server =
@@ -144,12 +147,24 @@ public final class ApiServer {
             .requestHandler(intake::handle)
             .invalidRequestHandler(intake::handleInvalid)
             .exceptionHandler(e -> log.debug("api.connection-failed", e));
-    long sweeper = vertx.setPeriodic(sweepMillis(limits), _ -> connections.sweep());
+    long sweeper =
+        vertx.setPeriodic(
+            sweepMillis(limits),
+            _ -> {
+              connections.sweep();
+              failedKeys.sweep(Connections.now());
+            });
     return server
         .listen()
         .map(
             listening ->
-                new ApiServer(context, stopping, metrics, listening, sweeper, List.copyOf(routes)))
+                new ApiServer(
+                    context,
+                    stopping,
+                    metrics,
+                    listening,
+                    timers(sweeper, options.tls(), vertx, listening),
+                    List.copyOf(routes)))
         .onFailure(
             _ -> {
               vertx.cancelTimer(sweeper);
@@ -157,19 +172,27 @@ public final class ApiServer {
             });
   }
 
+  private static List<Long> timers(
+      long sweeper, @Nullable ServerTls tls, Vertx vertx, HttpServer server) {
+    return tls == null ? List.of(sweeper) : List.of(sweeper, tls.watch(vertx, server));
+  }
+
   /**
    * HTTP/1.1 without upgrades, so that a connection has one request at a time. Time limits are kept
    * by {@link Connections}, which also bounds heads that come byte by byte.
    */
   private static HttpServerOptions httpOptions(Options options) {
-    return new HttpServerOptions()
-        .setHost(options.host())
-        .setPort(options.port())
-        .setAcceptBacklog(ACCEPT_BACKLOG)
-        .setHttp2ClearTextEnabled(false)
-        .setMaxInitialLineLength(ApiLimits.INITIAL_LINE_BYTES)
-        .setMaxHeaderSize(ApiLimits.HEADER_BYTES)
-        .setMaxChunkSize(CHUNK_BYTES);
+    HttpServerOptions plain =
+        new HttpServerOptions()
+            .setHost(options.host())
+            .setPort(options.port())
+            .setAcceptBacklog(ACCEPT_BACKLOG)
+            .setHttp2ClearTextEnabled(false)
+            .setMaxInitialLineLength(ApiLimits.INITIAL_LINE_BYTES)
+            .setMaxHeaderSize(ApiLimits.HEADER_BYTES)
+            .setMaxChunkSize(CHUNK_BYTES);
+    ServerTls tls = options.tls();
+    return tls == null ? plain : tls.applyTo(plain);
   }
 
   private static long sweepMillis(ApiLimits limits) {
@@ -203,7 +226,7 @@ public final class ApiServer {
               .shutdown(STOP_TIME)
               .onComplete(
                   result -> {
-                    context.owner().cancelTimer(sweeper);
+                    timers.forEach(context.owner()::cancelTimer);
                     metrics.close();
                     stopped.handle(result);
                   });

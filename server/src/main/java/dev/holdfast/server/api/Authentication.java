@@ -1,9 +1,11 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.server.api.FailedKeys.Reason;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -23,11 +25,13 @@ final class Authentication {
 
   private final Authenticator authenticator;
   private final InstantSource clock;
+  private final FailedKeys failedKeys;
   private final MessageDigest sha256;
 
-  Authentication(Authenticator authenticator, InstantSource clock) {
+  Authentication(Authenticator authenticator, InstantSource clock, FailedKeys failedKeys) {
     this.authenticator = authenticator;
     this.clock = clock;
+    this.failedKeys = failedKeys;
     try {
       this.sha256 = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
@@ -37,7 +41,7 @@ final class Authentication {
 
   /** Who sends the request, if the key allows the call. */
   Caller caller(HttpServerRequest request, Route route) {
-    Principal principal = principal(request.headers(), route.credential());
+    Principal principal = principal(request, route.credential());
     Access access = route.access();
     if (!access.allows(principal.role())) {
       throw Refusal.of(
@@ -55,25 +59,39 @@ final class Authentication {
     return caller(principal, request.headers().get(TENANT_HEADER));
   }
 
-  private Principal principal(MultiMap headers, Route.Credential credential) {
+  private Principal principal(HttpServerRequest request, Route.Credential credential) {
+    MultiMap headers = request.headers();
     String key =
         switch (credential) {
           case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
           case SESSION_ID -> headers.get(SESSION_ID);
         };
+    Problem unknown = Problem.of(Kind.UNAUTHENTICATED, credential.remedy);
+    if (key == null) {
+      throw new Refusal(unknown);
+    }
     return switch (recognise(key)) {
       case Authenticator.Valid valid -> valid.principal();
-      case Authenticator.Expired expired -> throw new Refusal(Problem.expired(expired.at()));
-      case Authenticator.Unknown _ -> throw Refusal.of(Kind.UNAUTHENTICATED, credential.remedy);
+      case Authenticator.Expired expired ->
+          throw failed(request, Reason.EXPIRED, Problem.expired(expired.at()));
+      case Authenticator.Unknown _ -> throw failed(request, Reason.UNKNOWN, unknown);
     };
   }
 
-  private Authenticator.Recognition recognise(@Nullable String key) {
-    if (key == null || key.length() > ApiLimits.KEY_CHARS) {
+  private Authenticator.Recognition recognise(String key) {
+    if (key.length() > ApiLimits.KEY_CHARS) {
       return Authenticator.UNKNOWN;
     }
     byte[] bytes = key.strip().getBytes(StandardCharsets.UTF_8);
     return authenticator.authenticate(sha256.digest(bytes), clock.instant());
+  }
+
+  private Refusal failed(HttpServerRequest request, Reason reason, Problem problem) {
+    SocketAddress address = request.remoteAddress();
+    int wait =
+        failedKeys.refused(
+            address == null ? null : address.hostAddress(), reason, Connections.now());
+    return new Refusal(wait == 0 ? problem : Problem.tooManyFailedKeys(wait));
   }
 
   private static @Nullable String afterScheme(@Nullable String header) {

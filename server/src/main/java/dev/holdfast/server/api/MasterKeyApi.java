@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.vault.KeysRefused;
 import dev.holdfast.server.api.Problem.Kind;
@@ -49,7 +50,7 @@ final class MasterKeyApi {
   private void rotate(Exchange exchange, byte[] body) {
     checkForAll(exchange);
     exchange.then(
-        engine.context().executeBlocking(this::rotated, true),
+        engine.context().executeBlocking(() -> rotated(exchange.caller().actor()), true),
         rotated ->
             exchange.answer(
                 200,
@@ -63,11 +64,11 @@ final class MasterKeyApi {
                     })));
   }
 
-  private StoreVault.Rotated rotated() throws Exception {
+  private StoreVault.Rotated rotated(Actor by) throws Exception {
     try {
       return engine
           .vault()
-          .rotate(clock.instant())
+          .rotate(by, clock.instant())
           .orElseThrow(
               () ->
                   Refusal.of(

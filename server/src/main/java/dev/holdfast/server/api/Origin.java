@@ -5,7 +5,6 @@ import io.vertx.core.http.HttpHeaders;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where a caller has reached this server, such as {@code https://hooks.example:8443}, as far as its
@@ -28,7 +27,7 @@ final class Origin {
   private Origin() {}
 
   /** Empty when nobody can say; a path after it is still right then, only not absolute. */
-  static String of(MultiMap headers) {
+  static String of(MultiMap headers, boolean isEncrypted) {
     String host = headers.get(HttpHeaders.HOST);
     if (host == null || host.length() > HOST_CHARS) {
       return "";
@@ -41,15 +40,13 @@ final class Origin {
     if (port != null && Integer.parseInt(port) > HIGHEST_PORT) {
       return "";
     }
-    String scheme = scheme(headers.get(FORWARDED_PROTO));
+    String forwarded = headers.get(FORWARDED_PROTO);
+    String scheme = forwarded == null ? (isEncrypted ? "https" : "http") : scheme(forwarded);
     return SCHEMES.contains(scheme) ? scheme + "://" + host : "";
   }
 
   /** The first that is forwarded; not always one that there is. */
-  private static String scheme(@Nullable String forwarded) {
-    if (forwarded == null) {
-      return "http";
-    }
+  private static String scheme(String forwarded) {
     int end = forwarded.indexOf(',');
     String first = end < 0 ? forwarded : forwarded.substring(0, end);
     return first.strip().toLowerCase(Locale.ROOT);

@@ -61,6 +61,7 @@ record Problem(
     EXPECTATION_FAILED(417, "expectation-failed", "The expectation cannot be met"),
     NOT_STORABLE(422, "not-storable", "The store cannot keep this"),
     OVERLOADED(429, "overloaded", "Too much at once"),
+    TOO_MANY_FAILED_KEYS(429, "too-many-failed-keys", "Too many keys were not valid"),
     QUOTA_EXCEEDED(429, "quota-exceeded", "The tenant's quota is used up"),
     HEADERS_TOO_LARGE(431, "headers-too-large", "The headers are too large"),
     INTERNAL(500, "internal", "Something went wrong on our side"),
@@ -115,6 +116,14 @@ record Problem(
   static Problem expired(Instant at) {
     return of(
         Kind.KEY_EXPIRED, "It opens nothing since %s. Ask an admin for a new key.".formatted(at));
+  }
+
+  static Problem tooManyFailedKeys(int retryAfterSeconds) {
+    return of(
+            Kind.TOO_MANY_FAILED_KEYS,
+            "The key is not valid, and more than %d that were not came from this address within a minute. Check the key, and try it after the time in Retry-After."
+                .formatted(ApiLimits.FAILED_KEYS))
+        .retryAfter(retryAfterSeconds);
   }
 
   static Problem alreadySubscribed(long subscription) {

@@ -94,7 +94,7 @@ final class WorkfrontApi {
           long id = subscribed.subscription().id();
           String path = SUBSCRIPTIONS + "/" + Id.text(Id.SUBSCRIPTION, id);
           exchange.answerCreated(
-              Origin.of(exchange.request().headers()) + path,
+              Origin.of(exchange.request().headers(), exchange.request().isSSL()) + path,
               versionOf(id, subscribed.subscription().form().version()));
         });
   }

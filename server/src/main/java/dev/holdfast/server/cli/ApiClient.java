@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -33,11 +34,7 @@ final class ApiClient implements AutoCloseable {
   private final URI server;
   private final @Nullable Key key;
   private final @Nullable String tenant;
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECT_TIME)
-          .build();
+  private final HttpClient client;
 
   /**
    * The key that is sent.
@@ -73,10 +70,16 @@ final class ApiClient implements AutoCloseable {
     }
   }
 
-  ApiClient(URI server, @Nullable Key key, @Nullable String tenant) {
+  /**
+   * @param trust whom to take for the server; as usual when absent
+   */
+  ApiClient(URI server, @Nullable Key key, @Nullable String tenant, @Nullable SSLContext trust) {
     this.server = server;
     this.key = key;
     this.tenant = tenant;
+    HttpClient.Builder builder =
+        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_TIME);
+    this.client = (trust == null ? builder : builder.sslContext(trust)).build();
   }
 
   URI server() {
@@ -200,13 +203,13 @@ final class ApiClient implements AutoCloseable {
           server + " does not answer in time. Check that the server runs and is not overloaded.");
     } catch (SSLException e) {
       throw new CommandFailed(
-          "No encrypted connection to %s: %s. Is it http instead of https?"
+          "No encrypted connection to %s: %s. Is it http instead of https, or the certificate of an authority that --ca FILE should name?"
               .formatted(server, Printable.text(String.valueOf(e.getMessage()), 200)));
     } catch (ConnectException e) {
       throw unreachable(e);
     } catch (IOException e) {
       throw new ServerUnreachable(
-          "The connection to %s broke: %s. Check that the server runs."
+          "The connection to %s broke: %s. Check that the server runs, and whether it is http or https."
               .formatted(server, Printable.text(String.valueOf(e.getMessage()), 200)));
     }
   }

@@ -8,6 +8,7 @@ import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
 import dev.holdfast.engine.vault.MasterKeySource;
 import dev.holdfast.engine.vault.MasterKeys;
+import dev.holdfast.server.api.ServerIdentity;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at the machine that a server with these settings would run on. */
@@ -243,8 +245,9 @@ final class Checkup {
     String host = settings.get(Settings.SERVER_HOST);
     String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
     return URI.create(
-        "http://%s:%d"
+        "%s://%s:%d"
             .formatted(
+                settings.isEncrypted() ? "https" : "http",
                 reachable.contains(":") ? "[" + reachable + "]" : reachable,
                 settings.get(Settings.SERVER_PORT)));
   }
@@ -253,12 +256,26 @@ final class Checkup {
     if (settings.get(Settings.SERVER_PORT) == 0) {
       return false;
     }
-    try (ApiClient api = new ApiClient(address(), null, null)) {
+    try (ApiClient api = new ApiClient(address(), null, null, trust())) {
       ApiClient.Answer answer = api.send("GET", "/health/ready", new byte[0]);
       Item item = Item.read(answer.text());
       return answer.status() == 200 && item != null && item.text("status").equals("ready");
     } catch (CommandFailed e) {
       return false;
+    }
+  }
+
+  /** Its own certificate is enough: it may be for another name than the one asked here. */
+  private @Nullable SSLContext trust() throws CommandFailed {
+    Path certificate = settings.get(Settings.SERVER_TLS_CERTIFICATE).orElse(null);
+    Path key = settings.get(Settings.SERVER_TLS_KEY).orElse(null);
+    if (certificate == null || key == null) {
+      return null;
+    }
+    try {
+      return Trust.only(ServerIdentity.read(certificate, key).certificate());
+    } catch (ServerIdentity.Unusable e) {
+      throw new CommandFailed(String.valueOf(e.getMessage()));
     }
   }
 

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Spec;
 final class ClientOptions {
   static final String SERVER_VARIABLE = "HOLDFAST_SERVER";
   static final String KEY_VARIABLE = "HOLDFAST_KEY";
+  static final String CA_VARIABLE = "HOLDFAST_CA";
 
   /** How the help of such a command ends. */
   static final String EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage.";
@@ -48,6 +50,14 @@ final class ClientOptions {
           "A file with the key and nothing else. Without it the key is taken from HOLDFAST_KEY or"
               + " HOLDFAST_ADMIN_KEY, never from the command line, which others can see.")
   private @Nullable Path keyFile;
+
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description =
+          "A PEM file with authorities to trust besides the usual ones, for an https server with a"
+              + " certificate of one's own (HOLDFAST_CA).")
+  private @Nullable String ca;
 
   @Option(
       names = "--tenant",
@@ -90,7 +100,20 @@ final class ClientOptions {
     if (tenant != null && !TenantName.isValid(tenant)) {
       throw usage("--tenant: '%s' is no tenant. %s".formatted(tenant, TenantName.RULE));
     }
-    return new ApiClient(server(), key().orElse(null), tenant);
+    return new ApiClient(server(), key().orElse(null), tenant, trust());
+  }
+
+  /** Absent where the usual authorities will do. */
+  private @Nullable SSLContext trust() {
+    String file = ca == null ? environment().getOrDefault(CA_VARIABLE, "").strip() : ca;
+    if (file.isEmpty()) {
+      return null;
+    }
+    try {
+      return Trust.usualAnd(Kind.certificates().read(file));
+    } catch (BadValue e) {
+      throw usage("%s: '%s' %s.".formatted(ca == null ? CA_VARIABLE : "--ca", file, e.what()));
+    }
   }
 
   URI server() {

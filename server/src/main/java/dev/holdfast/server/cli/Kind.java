@@ -122,6 +122,11 @@ interface Kind<T> {
     return new Certificates();
   }
 
+  /** A file that may be given or not; it is read later, and again when it changes. */
+  static Kind<Optional<Path>> optionalFile() {
+    return new OptionalFile();
+  }
+
   /** Yes or no. */
   static Kind<Boolean> flag() {
     return new Flag();
@@ -145,11 +150,6 @@ interface Kind<T> {
   /** Master keys that may be given or not, separated by commas. */
   static Kind<List<MasterKey>> masterKeys() {
     return new MasterKeyList();
-  }
-
-  /** A file that may be named or not. */
-  static Kind<Optional<Path>> optionalFile() {
-    return new OptionalFile();
   }
 
   /** The address of a collector that may be given or not. */
@@ -612,6 +612,23 @@ interface Kind<T> {
     }
   }
 
+  /** See {@link #optionalFile}. */
+  record OptionalFile() implements Kind<Optional<Path>> {
+    @Override
+    public Optional<Path> read(String text) throws BadValue {
+      try {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
+      } catch (InvalidPathException e) {
+        throw new BadValue("cannot be a file");
+      }
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a file";
+    }
+  }
+
   /** See {@link #directory}. */
   record Directory() implements Kind<Path> {
     @Override
@@ -734,23 +751,6 @@ interface Kind<T> {
     @Override
     public boolean isSecret() {
       return true;
-    }
-  }
-
-  /** See {@link #optionalFile}. */
-  record OptionalFile() implements Kind<Optional<Path>> {
-    @Override
-    public Optional<Path> read(String text) throws BadValue {
-      try {
-        return text.isEmpty() ? Optional.empty() : Optional.of(Path.of(text));
-      } catch (InvalidPathException e) {
-        throw new BadValue("cannot be a file");
-      }
-    }
-
-    @Override
-    public String allowed() {
-      return "nothing, or a file";
     }
   }
 

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -44,8 +43,6 @@ import picocli.CommandLine.Spec;
 final class Serve implements Callable<Integer> {
   /** What stopping may take beyond the time-out of an attempt: callers get their answers. */
   private static final Duration STOP_MARGIN = Duration.ofSeconds(15);
-
-  private static final int SHORT_KEY = 20;
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -136,30 +133,27 @@ final class Serve implements Callable<Integer> {
     String host = settings.get(Settings.SERVER_HOST);
     out.println("Holdfast " + Version.NUMBER);
     out.printf(
-        "  listening  http://%s:%d%s%n",
-        host.contains(":") ? "[" + host + "]" : host, server.port(), reach(host));
+        "  listening  %s://%s:%d%s%n",
+        settings.isEncrypted() ? "https" : "http",
+        host.contains(":") ? "[" + host + "]" : host,
+        server.port(),
+        reach(settings));
     out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
     out.println("  admin key  " + server.adminKey());
     out.println("  secrets    " + server.masterKey());
     server.warnings().forEach(warning -> out.println("  warning    " + warning));
-    if (!isLoopback(host)
-        && settings.get(Settings.ADMIN_KEY).filter(key -> key.length() < SHORT_KEY).isPresent()) {
-      out.println("  warning    admin.key is short, and others can connect: they may guess it");
-    }
     out.println("  stop       Ctrl-C or SIGTERM");
     out.flush();
     log().info("server.started host={} port={}", host, server.port());
   }
 
-  private static boolean isLoopback(String host) {
-    return Set.of("127.0.0.1", "localhost", "::1").contains(host);
-  }
-
-  private static String reach(String host) {
-    if (isLoopback(host)) {
+  private static String reach(Settings settings) {
+    if (settings.isLoopback()) {
       return "  (from this machine only; --set server.host=0.0.0.0 opens it to others)";
     }
-    return "  (not encrypted: put a TLS proxy in front of it)";
+    return settings.isEncrypted()
+        ? ""
+        : "  (not encrypted: set server.tls.certificate, or put a TLS proxy in front of it)";
   }
 
   private int stop(Server server, Settings settings) {

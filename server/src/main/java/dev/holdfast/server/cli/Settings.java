@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
 final class Settings {
   private static final List<Setting<?>> CATALOGUE = new ArrayList<>();
 
+  /** What a key must have that others can try to guess. */
+  private static final int OPEN_KEY_CHARS = 32;
+
   static final Setting<String> SERVER_HOST =
       declare(
           "server.host",
@@ -60,6 +63,23 @@ final class Settings {
           "8080",
           "The port to listen on; 0 takes any that is free. The same as --port.");
 
+  static final Setting<Optional<Path>> SERVER_TLS_CERTIFICATE =
+      declare(
+          "server.tls.certificate",
+          Kind.optionalFile(),
+          "",
+          "A PEM file with the server's certificate and those that lead to its authority. With"
+              + " server.tls.key it makes the server speak HTTPS (TLS 1.3 or 1.2) instead of HTTP. Both"
+              + " are read again when they change.");
+
+  static final Setting<Optional<Path>> SERVER_TLS_KEY =
+      declare(
+          "server.tls.key",
+          Kind.optionalFile(),
+          "",
+          "A PEM file with the private key of server.tls.certificate (BEGIN PRIVATE KEY), which only"
+              + " this server's user should be able to read.");
+
   static final Setting<Path> DATA =
       declare(
           "data",
@@ -73,7 +93,8 @@ final class Settings {
           Kind.optionalKey(),
           "",
           "A fixed key for automation: an admin of all tenants for as long as it is set, and never"
-              + " stored. Without it a key is made at the first start and printed once.");
+              + " stored. Without it a key is made at the first start and printed once. It must have 32"
+              + " characters or more where server.host lets others connect.");
 
   static final Setting<List<MasterKey>> SECRETS_KEY =
       declare(
@@ -354,7 +375,9 @@ final class Settings {
                   ClientOptions.SERVER_VARIABLE,
                   "the server that send, messages and other commands ask",
                   ClientOptions.KEY_VARIABLE,
-                  "the key that they send; without it HOLDFAST_ADMIN_KEY")));
+                  "the key that they send; without it HOLDFAST_ADMIN_KEY",
+                  ClientOptions.CA_VARIABLE,
+                  "a PEM file with authorities that they trust besides the usual ones")));
 
   /**
    * Where settings are given.
@@ -541,6 +564,15 @@ final class Settings {
     return setting.key() + text + " (" + value.origin() + ")";
   }
 
+  boolean isEncrypted() {
+    return get(SERVER_TLS_CERTIFICATE).isPresent();
+  }
+
+  /** Whether only this machine can connect to the server. */
+  boolean isLoopback() {
+    return Set.of("127.0.0.1", "localhost", "::1").contains(get(SERVER_HOST));
+  }
+
   private void checkTogether(List<Problem> problems) {
     if (get(CIRCUIT_MIN_ATTEMPTS) >= get(CIRCUIT_WINDOW)) {
       problems.add(
@@ -558,6 +590,24 @@ final class Settings {
               origin(SECRETS_KEY_FILE),
               "is given, and so is secrets.key (%s); leave one of them out"
                   .formatted(origin(SECRETS_KEY))));
+    }
+    Optional<String> key = get(ADMIN_KEY);
+    if (!isLoopback() && key.isPresent() && key.get().length() < OPEN_KEY_CHARS) {
+      problems.add(
+          new Problem(
+              ADMIN_KEY.key(),
+              origin(ADMIN_KEY),
+              "has %d characters, but server.host is %s (%s), so that others can connect, who may guess it; give it at least %d random ones, as from: openssl rand -hex 24"
+                  .formatted(
+                      key.get().length(), get(SERVER_HOST), origin(SERVER_HOST), OPEN_KEY_CHARS)));
+    }
+    if (get(SERVER_TLS_CERTIFICATE).isPresent() != get(SERVER_TLS_KEY).isPresent()) {
+      Setting<?> given = get(SERVER_TLS_KEY).isPresent() ? SERVER_TLS_KEY : SERVER_TLS_CERTIFICATE;
+      problems.add(
+          new Problem(
+              given.key(),
+              origin(given),
+              "is given alone; server.tls.certificate and server.tls.key are given together, or neither is"));
     }
     if (get(EGRESS_PROXY_NAMES) && get(EGRESS_PROXY).isEmpty()) {
       problems.add(

@@ -114,7 +114,7 @@ final class WarmUp implements Callable<Integer> {
   }
 
   private static void send(URI server, int receiver) throws CommandFailed {
-    try (ApiClient api = new ApiClient(server, new ApiClient.Key(KEY, "here"), null)) {
+    try (ApiClient api = new ApiClient(server, new ApiClient.Key(KEY, "here"), null, null)) {
       api.post(
           "/v1/subscriptions",
           "{\"url\":\"http://127.0.0.1:%d/\",\"types\":[\"warm.*\"]}".formatted(receiver));

@@ -13,6 +13,8 @@ import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
 import dev.holdfast.server.api.EndpointUrls;
+import dev.holdfast.server.api.ServerIdentity;
+import dev.holdfast.server.api.ServerTls;
 import dev.holdfast.server.tracing.Tracing;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -28,7 +30,9 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -59,6 +63,7 @@ final class Wiring {
   static Server start(
       Settings settings, InstantSource clock, PrintWriter out, AddressResolverOptions names)
       throws CannotStart {
+    ServerTls tls = tls(settings, clock);
     Options options =
         settings.options(Runtime.getRuntime().maxMemory(), OpenFiles.forAttempts(), Version.NUMBER);
     Vertx vertx =
@@ -81,7 +86,7 @@ final class Wiring {
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       ApiServer api =
           ApiServer.start(
-              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer));
+              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls));
       vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
       return new Running(vertx, engine, api, tracing, keys, warnings(engine.vault()));
     } catch (StoreRefused e) {
@@ -121,6 +126,37 @@ final class Wiring {
         settings.facts().text("version", Version.NUMBER));
   }
 
+  private static @Nullable ServerTls tls(Settings settings, InstantSource clock)
+      throws CannotStart {
+    Path certificate = settings.get(Settings.SERVER_TLS_CERTIFICATE).orElse(null);
+    Path key = settings.get(Settings.SERVER_TLS_KEY).orElse(null);
+    if (certificate == null || key == null) {
+      return null;
+    }
+    try {
+      ServerTls tls = ServerTls.of(certificate, key, clock);
+      if (isOpenToOthers(key)) {
+        log.warn(
+            "server.key-readable file=\"{}\" next=\"it is used all the same; take the right to read"
+                + " it from others\"",
+            key);
+      }
+      return tls;
+    } catch (ServerIdentity.Unusable e) {
+      throw new CannotStart(
+          "The server cannot encrypt connections (server.tls.certificate, server.tls.key). "
+              + e.getMessage());
+    }
+  }
+
+  private static boolean isOpenToOthers(Path file) {
+    try {
+      return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+
   private static ApiServer.Options apiOptions(
       Settings settings,
       Options options,
@@ -128,7 +164,8 @@ final class Wiring {
       Keys keys,
       InstantSource clock,
       PrometheusMeterRegistry metrics,
-      @Nullable Tracer tracer) {
+      @Nullable Tracer tracer,
+      @Nullable ServerTls tls) {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
@@ -138,7 +175,8 @@ final class Wiring {
         keys,
         clock,
         metrics,
-        tracer);
+        tracer,
+        tls);
   }
 
   /** Where everything that is measured comes together, with what only this class knows. */

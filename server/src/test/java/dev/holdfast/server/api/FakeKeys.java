@@ -55,7 +55,11 @@ final class FakeKeys implements Keyring {
 
   @Override
   public synchronized Created create(
-      @Nullable String name, Role role, @Nullable String tenant, @Nullable Instant expiresAt, Actor by) {
+      @Nullable String name,
+      Role role,
+      @Nullable String tenant,
+      @Nullable Instant expiresAt,
+      Actor by) {
     lastId += Id.STRIDE;
     Key key =
         new Key(lastId, name == null ? "made" : name, role, tenant, Instant.EPOCH, expiresAt, null);

@@ -15,6 +15,7 @@ import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -177,6 +178,30 @@ class IntakeTest {
                 .post("/v1/events", EVENT, "Authorization", "bearer " + TestServer.ADMIN_KEY)
                 .status())
         .isEqualTo(202);
+  }
+
+  @Test
+  void a_key_that_expired_is_told_when() throws Exception {
+    Instant end = Instant.parse("2026-03-01T12:00:00Z");
+    try (TestServer own = TestServer.start(engine, TestServer.keys().giveExpired("old-key", end))) {
+      Reply reply = own.get("/v1/messages", "Authorization", "Bearer old-key");
+      isProblem(reply, 401);
+      assertThat(reply.text()).contains("key-expired", "2026-03-01T12:00:00Z");
+      assertThat(reply.header("WWW-Authenticate")).contains("Bearer");
+    }
+  }
+
+  @Test
+  void many_keys_that_are_not_valid_are_asked_to_wait_and_valid_ones_are_not() throws Exception {
+    for (int i = 0; i < ApiLimits.FAILED_KEYS; i++) {
+      isProblem(server.get("/v1/messages", "Authorization", "Bearer wrong-" + i), 401);
+    }
+    Reply reply = server.get("/v1/messages", "Authorization", "Bearer wrong");
+    isProblem(reply, 429);
+    assertThat(reply.text()).contains("too-many-failed-keys").doesNotContain("wrong");
+    assertThat(Integer.parseInt(reply.header("Retry-After").orElseThrow())).isBetween(1, 60);
+    assertThat(server.post("/v1/events", EVENT).status()).isEqualTo(202);
+    isProblem(server.sendKeyless("GET", "/v1/messages", new byte[0]), 401);
   }
 
   @Test

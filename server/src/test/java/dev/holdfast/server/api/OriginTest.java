@@ -13,7 +13,7 @@ class OriginTest {
     for (int i = 0; i < more.length; i += 2) {
       headers.add(more[i], more[i + 1]);
     }
-    return Origin.of(headers);
+    return Origin.of(headers, false);
   }
 
   @ParameterizedTest
@@ -66,7 +66,7 @@ class OriginTest {
   void a_host_that_is_too_long_is_not_and_neither_is_none() {
     assertThat(of("a".repeat(260))).isEqualTo("http://" + "a".repeat(260));
     assertThat(of("a".repeat(261))).isEmpty();
-    assertThat(Origin.of(MultiMap.caseInsensitiveMultiMap())).isEmpty();
+    assertThat(Origin.of(MultiMap.caseInsensitiveMultiMap(), false)).isEmpty();
   }
 
   @Test

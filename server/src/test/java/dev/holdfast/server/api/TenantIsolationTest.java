@@ -209,6 +209,19 @@ class TenantIsolationTest {
         own(
             WORKFRONT + "/events",
             "{\"objCode\":\"PROJ\",\"eventType\":\"UPDATE\",\"newState\":{}}"));
+    put(
+        all,
+        "GET /v1/audit",
+        own("/v1/audit"),
+        own("/v1/audit?limit=1"),
+        own("/v1/audit?target={subscription}"),
+        own("/v1/audit?actor={key}"),
+        own("/v1/audit?cursor={auditCursor}"));
+    put(all, "GET /v1/master-key", new Probe(Expected.FORBIDDEN, "/v1/master-key", ""));
+    put(
+        all,
+        "POST /v1/master-key/rotate",
+        new Probe(Expected.FORBIDDEN, "/v1/master-key/rotate", ""));
     put(all, "GET /metrics", new Probe(Expected.FORBIDDEN, "/metrics", ""));
     for (String path : List.of("/health/live", "/health/ready", "/openapi.yaml")) {
       put(all, "GET " + path, own(path));
@@ -504,6 +517,7 @@ class TenantIsolationTest {
             "/v1/messages",
             "/v1/replays",
             "/v1/keys",
+            "/v1/audit",
             WORKFRONT + "/subscriptions",
             acme.fill("/v1/events/{event}"),
             acme.fill("/v1/messages/{heldMessage}"),

@@ -105,6 +105,7 @@ final class TestServer implements AutoCloseable {
                 keyring,
                 InstantSource.system(),
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
+                null,
                 null)));
   }
 

@@ -160,6 +160,21 @@ class KeyCommandTest {
   }
 
   @Test
+  void a_publisher_sends_events_and_is_told_so_when_it_asks_for_more() throws Exception {
+    try (RunningServer server = new RunningServer(data)) {
+      typed.at(server.url(), RunningServer.KEY);
+      typed.run("key", "create", "--role", "publisher", "--name", "checkout");
+      typed.at(server.url(), typed.out.strip());
+      assertThat(typed.run("send", "--type", "order.paid", "--id", "o-1")).isZero();
+      assertThat(typed.out).contains("Accepted o-1");
+      assertThat(typed.run("send", "--type", "order.paid", "--id", "o-1")).isZero();
+      assertThat(typed.out).contains("Was accepted before");
+      assertThat(typed.run("messages", "list")).isEqualTo(1);
+      assertThat(typed.err).contains("403", "the role publisher may not do this");
+    }
+  }
+
+  @Test
   void a_key_ends_when_it_is_told_to_and_shows_when_it_was_used() throws Exception {
     try (RunningServer server = new RunningServer(data)) {
       typed.at(server.url(), RunningServer.KEY);

@@ -43,11 +43,28 @@ class ServeTest {
   }
 
   @Test
-  void it_warns_of_a_short_key_that_others_could_guess() {
-    run("--set", "admin.key=hf_tour");
-    assertThat(out.toString()).doesNotContain("admin.key is short");
-    run("--set", "admin.key=hf_tour", "--set", "server.host=0.0.0.0");
-    assertThat(out.toString()).contains("admin.key is short").doesNotContain("hf_tour");
+  void it_says_so_when_connections_are_encrypted() {
+    run(
+        "--set",
+        "server.host=0.0.0.0",
+        "--set",
+        "server.tls.certificate=c",
+        "--set",
+        "server.tls.key=k");
+    assertThat(out.toString())
+        .contains("https://0.0.0.0:4711")
+        .doesNotContain("not encrypted", "http://");
+  }
+
+  @Test
+  void a_short_key_that_others_could_guess_is_refused() {
+    assertThat(run("--set", "admin.key=hf_tour")).isZero();
+    assertThat(run("--set", "admin.key=hf_tour", "--set", "server.host=0.0.0.0")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("admin.key", "has 7 characters", "server.host is 0.0.0.0", "openssl rand")
+        .doesNotContain("hf_tour");
+    assertThat(run("--set", "admin.key=" + "k".repeat(32), "--set", "server.host=0.0.0.0"))
+        .isZero();
     assertThat(out.toString())
         .contains("  secrets    sealed with wax", "  warning    the wax is soft");
   }
