@@ -105,8 +105,8 @@ final class FailedKeys {
       others += source.untold;
     } else {
       lines++;
-      log.warn(
-          "api.key-refused address={} times={} last={} next=\"the caller is told so\"",
+      log.info(
+          "api.key-refused address={} times={} last={}",
           from,
           source.untold,
           reason == null ? "earlier" : Json.kebab(reason));
@@ -131,9 +131,7 @@ final class FailedKeys {
       }
     }
     if (others > 0) {
-      log.warn(
-          "api.key-refused address=others times={} last=earlier next=\"the callers are told so\"",
-          others);
+      log.info("api.key-refused address=others times={} last=earlier", others);
       others = 0;
     }
   }

@@ -206,6 +206,26 @@ class ServerTlsTest {
   }
 
   @Test
+  void the_doctor_asks_a_server_that_encrypts() throws Exception {
+    try (RunningServer server = start()) {
+      assertThat(
+              typed.run(
+                  "doctor",
+                  "--data",
+                  data.toString(),
+                  "--port",
+                  "" + server.port(),
+                  "--set",
+                  "server.tls.certificate=" + certificate,
+                  "--set",
+                  "server.tls.key=" + key))
+          .as(typed.out)
+          .isZero();
+      assertThat(typed.out).contains("one is running and ready at https://127.0.0.1");
+    }
+  }
+
+  @Test
   void files_that_cannot_be_used_stop_the_start_and_say_why() throws Exception {
     Path other = files.resolve("other.pem");
     TestAuthority.write(files.resolve("unused.pem"), other, "EC", "other");

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Makes certificates for 127.0.0.1, each its own authority, with the JDK's own tool. */
-final class TestAuthority {
+public final class TestAuthority {
   private static final String PASSWORD = "changeit";
 
   private TestAuthority() {}
@@ -22,7 +22,8 @@ final class TestAuthority {
    *
    * @param algorithm such as EC or RSA
    */
-  static void write(Path certificate, Path key, String algorithm, String name) throws Exception {
+  public static void write(Path certificate, Path key, String algorithm, String name)
+      throws Exception {
     Path store = Files.createTempFile("identity", ".p12");
     Files.delete(store);
     List<String> command =
