@@ -42,16 +42,24 @@ final class Authorities extends X509ExtendedTrustManager {
    */
   static Authorities usualAnd(List<X509Certificate> trusted) {
     try {
-      X509ExtendedTrustManager usual = of(null);
-      if (trusted.isEmpty()) {
-        return new Authorities(usual);
-      }
+      return new Authorities(of(null)).and(trusted);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this Java cannot verify certificates", e);
+    }
+  }
+
+  /** These and others. */
+  Authorities and(List<X509Certificate> others) {
+    if (others.isEmpty()) {
+      return this;
+    }
+    try {
       KeyStore all = KeyStore.getInstance(KeyStore.getDefaultType());
       all.load(null, null);
-      for (X509Certificate certificate : usual.getAcceptedIssuers()) {
+      for (X509Certificate certificate : getAcceptedIssuers()) {
         add(all, certificate);
       }
-      for (X509Certificate certificate : trusted) {
+      for (X509Certificate certificate : others) {
         add(all, certificate);
       }
       return new Authorities(of(all));

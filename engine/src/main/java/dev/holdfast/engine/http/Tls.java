@@ -14,7 +14,6 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -83,7 +82,7 @@ final class Tls {
 
   /** Shares the context until it is closed. What is special about endpoints adds to nothing. */
   Tls(SslContext context) {
-    this(context, new OwnContexts(MOST_OWN, tls -> context(tls, List.of(), provider())));
+    this(context, own(Authorities.usualAnd(List.of()), provider()));
   }
 
   private Tls(SslContext context, OwnContexts own) {
@@ -103,27 +102,27 @@ final class Tls {
   static Tls verifying(List<X509Certificate> trusted, SslProvider provider) {
     Authorities authorities = Authorities.usualAnd(trusted);
     SslContext context = context(provider, authorities, null, MOST_SESSIONS);
-    Tls tls = new Tls(context, new OwnContexts(MOST_OWN, own -> context(own, trusted, provider)));
+    Tls tls = new Tls(context, own(authorities, provider));
     ReferenceCountUtil.release(context);
     return tls;
   }
 
   /**
-   * Trusts an endpoint's own authorities besides the others, and shows its server who we are.
+   * Trusts endpoints' own authorities besides the others, and shows their servers who we are.
    *
-   * @param trusted authorities that all endpoints have besides those that Java trusts
+   * @param usual authorities that all endpoints have
    */
-  private static SslContext context(
-      EndpointTls own, List<X509Certificate> trusted, SslProvider provider)
-      throws TlsMaterial.Unusable {
-    TlsMaterial material = TlsMaterial.of(own);
-    List<X509Certificate> all = new ArrayList<>(trusted);
-    all.addAll(material.roots());
-    return context(
-        material.needsJava() ? SslProvider.JDK : provider,
-        Authorities.usualAnd(all),
-        material,
-        MOST_OWN_SESSIONS);
+  private static OwnContexts own(Authorities usual, SslProvider provider) {
+    return new OwnContexts(
+        MOST_OWN,
+        tls -> {
+          TlsMaterial material = TlsMaterial.of(tls);
+          return context(
+              material.needsJava() ? SslProvider.JDK : provider,
+              usual.and(material.roots()),
+              material,
+              MOST_OWN_SESSIONS);
+        });
   }
 
   private static SslContext context(

@@ -103,7 +103,7 @@ class LetterheadsTest {
                             new TreeMap<>(),
                             List.of(new Secret(text, Instant.EPOCH, null))))))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("a secret must be whsec_ and a key in Base64")
+        .hasMessage("a secret must be a prefix and a key in Base64")
         .hasNoCause();
   }
 

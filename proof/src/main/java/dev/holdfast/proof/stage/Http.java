@@ -20,6 +20,9 @@ public final class Http implements AutoCloseable {
   /** Of a call, from connecting to the last byte of the answer. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
+  /** Where the key has another header. */
+  private static final String WORKFRONT = "/attask/";
+
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -36,7 +39,11 @@ public final class Http implements AutoCloseable {
       request.header("Content-Type", "application/json");
     }
     if (!key.isEmpty()) {
-      request.header("Authorization", "Bearer " + key);
+      if (path.startsWith(WORKFRONT)) {
+        request.header("sessionID", key);
+      } else {
+        request.header("Authorization", "Bearer " + key);
+      }
     }
     CompletableFuture<HttpResponse<String>> answer =
         client.sendAsync(request.build(), BodyHandlers.ofString());
