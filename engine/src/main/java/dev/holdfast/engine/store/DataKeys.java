@@ -35,6 +35,16 @@ final class DataKeys {
     return keys;
   }
 
+  /** Whether anything is sealed. */
+  static boolean areNeeded(Connection connection) throws SQLException {
+    return Migrations.version(connection) >= SINCE
+        && Sqlite.number(
+                connection,
+                "SELECT EXISTS (SELECT 1 FROM endpoints WHERE sealed IS NOT NULL)"
+                    + " OR EXISTS (SELECT 1 FROM subscriptions WHERE sealed IS NOT NULL)")
+            != 0;
+  }
+
   static WrappedKey key(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "data_keys",

@@ -67,6 +67,8 @@ public final class StoreVault {
       List<WrappedKey> wrapped = DataKeys.read(connection);
       if (!wrapped.isEmpty()) {
         unwrap(StoreFile.path(directory), wrapped, source);
+      } else if (DataKeys.areNeeded(connection)) {
+        throw new Damaged("the keys that values are sealed with are missing");
       }
     };
   }

@@ -336,6 +336,16 @@ final class SealedStoreTest {
   }
 
   @Test
+  void keys_that_are_missing_are_told_as_damage_and_not_made_anew() throws Exception {
+    try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
+      Sqlite.execute(connection, "DELETE FROM data_keys");
+    }
+    assertThatThrownBy(() -> open().close())
+        .isInstanceOf(StoreRefused.class)
+        .hasMessageContainingAll("damaged", "keys that values are sealed with are missing");
+  }
+
+  @Test
   void a_check_says_when_it_has_no_key() throws Exception {
     assertThat(StoreCheck.run(directory).unopened()).isNull();
     String id = keyFile.read().orElseThrow().current().id();

@@ -2,6 +2,7 @@ package dev.holdfast.proof.torture;
 
 import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -164,7 +165,7 @@ final class DamageScenario implements Scenario {
       Scene.delete(to);
     }
     Files.createDirectories(to);
-    for (String name : Set.of(StoreLook.FILE, StoreLook.LOG, StoreLook.LOCK)) {
+    for (String name : Set.of(StoreLook.FILE, StoreLook.LOG, StoreLook.LOCK, KeyFile.NAME)) {
       if (Files.exists(from.resolve(name))) {
         Files.copy(from.resolve(name), to.resolve(name));
       }
