@@ -145,6 +145,7 @@ final class Acts {
 
   private static String json(Secret secret) {
     return new Facts()
+        .constant("signature", secret.signature())
         .time("createdAt", secret.createdAt())
         .time("validUntil", secret.validUntil())
         .json();

@@ -36,8 +36,7 @@ public final class StoreVault {
   private final MasterKeySource source;
   private MasterKey inUse;
 
-  private StoreVault(
-      Writer writer, Seals seals, MasterKeySource source, MasterKey inUse) {
+  private StoreVault(Writer writer, Seals seals, MasterKeySource source, MasterKey inUse) {
     this.writer = writer;
     this.seals = seals;
     this.source = source;
@@ -159,8 +158,7 @@ public final class StoreVault {
       seals.use(vault);
     } else {
       String before = wrapped.getLast().master();
-      opened.keep(
-          vault.withNewKey(now), current, rotated(Actor.SERVER, now, before, current.id()));
+      opened.keep(vault.withNewKey(now), current, rotated(Actor.SERVER, now, before, current.id()));
       LOG.info("secrets.key-rotated from={} to={}", before, current.id());
     }
     return opened;

@@ -304,7 +304,8 @@ final class SealedStoreTest {
       store
           .writer()
           .breakDown(new StoreException(StoreException.Kind.BROKEN, "broken", new Exception()));
-      assertThatThrownBy(() -> store.vault().rotate(Actor.PROGRAM, after(1))).isInstanceOf(StoreException.class);
+      assertThatThrownBy(() -> store.vault().rotate(Actor.PROGRAM, after(1)))
+          .isInstanceOf(StoreException.class);
       assertThat(store.vault().shown().id()).isEqualTo(before);
       assertIntact(store);
     }

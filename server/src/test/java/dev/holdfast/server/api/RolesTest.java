@@ -79,7 +79,7 @@ class RolesTest {
       Set.of("GET /health/live", "GET /health/ready", "GET /openapi.yaml");
 
   /** These are about all tenants together. */
-  private static final Set<String> WIDE = 
+  private static final Set<String> WIDE =
       Set.of("GET /metrics", "GET /v1/master-key", "POST /v1/master-key/rotate");
 
   private final RealEngine engine;

@@ -407,7 +407,8 @@ class TenantIsolationTest {
       things.put("key", text(made(ask(key, "POST", "/v1/keys", "{\"role\":\"viewer\"}")), "id"));
     }
     eventually(key, "/v1/messages?status=delivered", 6);
-    for (String list : List.of("subscriptions", "endpoints", "messages", "replays", "keys")) {
+    for (String list :
+        List.of("subscriptions", "endpoints", "messages", "replays", "keys", "audit")) {
       things.put(
           list + "Cursor", text(made(ask(key, "GET", "/v1/" + list + "?limit=1", "")), "next"));
     }

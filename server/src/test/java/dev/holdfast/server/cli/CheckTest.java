@@ -27,7 +27,7 @@ final class CheckTest {
   void an_intact_store_is_fine() throws Exception {
     write();
     assertThat(check()).isZero();
-    assertThat(out.toString()).contains("2 rows, and each is as it was written");
+    assertThat(out.toString()).contains("3 rows, and each is as it was written");
   }
 
   @Test
