@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.AppenderBase;
 import com.sun.net.httpserver.HttpServer;
+import dev.holdfast.engine.http.Ed25519;
 import dev.holdfast.server.cli.Settings.Sources;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -135,6 +136,31 @@ class CanaryTest {
     return "whsec_" + text;
   }
 
+  /** A pair of keys to sign with, of which only the public half may be told. */
+  private String plantPair(String name) {
+    byte[] pair = Ed25519.make();
+    String text = Base64.getEncoder().encodeToString(pair);
+    planted.put(name, text);
+    planted.put(name + " (beginning)", text.substring(0, 40));
+    return "whsk_" + text;
+  }
+
+  /** What we are known by to an endpoint, in JSON; no line of its key may be told. */
+  private String plantIdentity(String name) throws Exception {
+    Path certificate = directory.resolve("certificate.pem");
+    Path key = directory.resolve("key.pem");
+    TestAuthority.write(certificate, key, "EC", "canary");
+    List<String> lines = Files.readAllLines(key);
+    planted.put(name, lines.get(1));
+    planted.put(name + " (end)", lines.get(lines.size() - 2));
+    return MAPPER.writeValueAsString(
+        Map.of(
+            "certificate",
+            Files.readString(certificate),
+            "privateKey",
+            String.join("\n", lines) + "\n"));
+  }
+
   private String url(String path) {
     return "http://127.0.0.1:" + receiver.getAddress().getPort() + path;
   }
@@ -163,7 +189,11 @@ class CanaryTest {
         .as("the secrets were in use")
         .contains("Bearer " + planted.get("token"), planted.get("header value"))
         .anyMatch(uri -> uri.contains("key=" + planted.get("URL query")));
+    for (String line : Files.readAllLines(data.resolve("master.key"))) {
+      planted.put("master key", line);
+    }
     assertUntold();
+    Files.delete(data.resolve("master.key"));
     assertNotInFiles(data);
     assertNotInFiles(backup);
   }
@@ -243,6 +273,13 @@ class CanaryTest {
       paths.add("/v1/subscriptions/" + made.path("id").stringValue());
       paths.add("/v1/endpoints/" + made.path("endpoint").stringValue());
     }
+    JsonNode encrypted =
+        at.post(
+            "/v1/subscriptions",
+            "{\"url\":\"https://127.0.0.1:9443/\",\"types\":[\"order.*\"],\"secret\":\"%s\",\"tls\":%s}"
+                .formatted(plantPair("private signing key"), plantIdentity("client key")));
+    paths.add("/v1/subscriptions/" + encrypted.path("id").stringValue());
+    paths.add("/v1/endpoints/" + encrypted.path("endpoint").stringValue());
     String workfront = "/attask/eventsubscription/api/v1/subscriptions";
     JsonNode other =
         at.post(
@@ -356,6 +393,8 @@ class CanaryTest {
             "/v1/messages",
             "/v1/replays",
             "/v1/keys",
+            "/v1/audit",
+            "/v1/master-key",
             "/attask/eventsubscription/api/v1/subscriptions",
             "/attask/eventsubscription/api/v1/subscriptions/list",
             "/metrics",
@@ -373,6 +412,10 @@ class CanaryTest {
     command(typed, "endpoints", "list");
     command(typed, "messages", "list");
     command(typed, "key", "list", "--json");
+    command(typed, "audit", "list", "--json");
+    command(typed, "audit", "verify");
+    command(typed, "master-key", "show");
+    command(typed, "master-key", "rotate");
     String key = "admin.key=" + plant("admin key with a blank", "") + " ";
     String proxy = "egress.proxy=ftp://user:" + plant("proxy's password", "") + "@127.0.0.1:3128";
     for (String refusing : List.of("serve", "doctor")) {
