@@ -120,8 +120,9 @@ class AuditTest {
   void what_only_the_receiver_should_know_is_masked() throws Exception {
     Endpoint endpoint = sample.endpoint("https://one.example/in?code=very-secret-code");
     assertThat(told(new Deed.Subscribed(secretive(endpoint, sample.id()), endpoint, null)))
-        .contains("\"action\":\"subscription.created\"", "?code=****code\"", "****cret")
-        .contains("\"secrets\":[{\"createdAt\":\"2026-03-01T12:00:00.123456Z\"")
+        .contains("\"action\":\"subscription.created\"", "?code=****\"", "****cret")
+        .contains(
+            "\"secrets\":[{\"signature\":\"v1\",\"createdAt\":\"2026-03-01T12:00:00.123456Z\"")
         .doesNotContain("very-secret", "to be kept", "c2VjcmV0");
   }
 
@@ -325,7 +326,8 @@ class AuditTest {
       assertThat(store.audit().find(query("")).entries().getFirst().json())
           .contains("\"action\":\"key.created\"", Id.text("key", wide.id()))
           .contains("\"actor\":{\"kind\":\"command-line\",\"id\":null,\"name\":\"bob\"}")
-          .contains("\"after\":{\"name\":\"ops\",\"role\":\"admin\",\"tenant\":null}");
+          .contains(
+              "\"after\":{\"name\":\"ops\",\"role\":\"admin\",\"tenant\":null,\"expiresAt\":null}");
       List<Audit.Entry> ofTenant = store.audit().find(query("acme")).entries();
       assertThat(ofTenant.stream().map(entry -> word(entry.json(), "action")))
           .containsExactly("key.revoked", "key.created");

@@ -35,6 +35,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,7 +94,14 @@ final class DamageTest {
 
   @BeforeEach
   void writeAStore() throws Exception {
-    try (SqliteStore store = SqliteStore.open(directory)) {
+    try (SqliteStore store = SqliteStore.open(directory);
+        Connection looking = Sqlite.reader(StoreFile.path(directory))) {
+      // While somebody looks, the log is not begun anew, so that no part of it is out of date.
+      Sqlite.execute(looking, "BEGIN");
+      try (var statement = looking.createStatement();
+          var row = statement.executeQuery("SELECT count(*) FROM events")) {
+        assertThat(row.next()).isTrue();
+      }
       fill(store);
       writtenPath = pathOf(store);
       writtenHistory = historyOf(store);

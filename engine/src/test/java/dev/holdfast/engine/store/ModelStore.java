@@ -470,6 +470,10 @@ final class ModelStore implements Store, History {
 
   @Override
   public Page messages(Query query) {
+    Endpoint endpoint = query.endpoint() == null ? null : endpoints.get(query.endpoint());
+    if (endpoint != null && !endpoint.tenant().equals(query.tenant())) {
+      return new Page(List.of(), null);
+    }
     Optional<EventDetail> event =
         query.event() == null ? Optional.empty() : event(query.tenant(), query.event());
     if (query.event() != null && event.isEmpty()) {
