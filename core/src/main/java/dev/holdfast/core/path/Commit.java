@@ -8,12 +8,13 @@ import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * written once a batch, however often it has changed; what is recorded of its changes of state goes
  * with it, before anything that waited longer.
  *
- * <p>What somebody did goes with what it changes. An endpoint's settings and state are on disk with
- * the next batch, whatever becomes of the write that tells of them, and so are deeds about them.
+ * <p>What somebody did goes with what it changes. What is set about an endpoint is on disk with the
+ * next batch that has the endpoint, whatever becomes of the write that brought it, and so are deeds
+ * about it.
  *
  * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
  * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
@@ -40,7 +42,7 @@ final class Commit {
   private final Set<Lane> touched = new LinkedHashSet<>();
   private final Deque<Deed> done = new ArrayDeque<>();
   private List<Entry> underWay = List.of();
-  private List<Lane> touchedUnderWay = List.of();
+  private List<Touched> touchedUnderWay = List.of();
   private List<Deed> doneUnderWay = List.of();
   private boolean busy;
   private int unwritten;
@@ -105,6 +107,13 @@ final class Commit {
     }
   }
 
+  /**
+   * An endpoint that is being written.
+   *
+   * @param deeds what somebody has set about it
+   */
+  private record Touched(Lane lane, List<Deed> deeds) {}
+
   void add(Entry entry) {
     if (isChange(entry)) {
       changes.add(entry);
@@ -125,9 +134,27 @@ final class Commit {
     done.add(deed);
   }
 
+  /**
+   * Somebody has set something about an endpoint: it and the deed are on disk together, with the
+   * next batch, or with the one that brings the endpoint itself.
+   */
+  void add(Deed deed, Lane lane) {
+    if (lane.deeds.isEmpty()) {
+      lane.deeds = new ArrayList<>();
+    }
+    lane.deeds.add(deed);
+    touched.add(lane);
+  }
+
   /** Such deeds are undone: returns whether that need not be written down, as they were not yet. */
-  boolean forget(Predicate<Deed> undone) {
-    return done.removeIf(undone);
+  boolean forget(List<Deed> undone, Lane lane) {
+    return !lane.deeds.isEmpty() && lane.deeds.removeAll(undone);
+  }
+
+  /** The endpoint is not going to be on disk. */
+  void forget(Lane lane) {
+    touched.remove(lane);
+    lane.deeds = List.of();
   }
 
   /** Hands the next batch to the store, if none is under way. */
@@ -142,10 +169,6 @@ final class Commit {
     }
     next.addAll(changes);
     changes.clear();
-    if (next.isEmpty() && touched.isEmpty() && done.isEmpty()) {
-      full = false;
-      return;
-    }
     List<Write> writes = new ArrayList<>(next.size());
     for (Entry entry : next) {
       writes.add(entry.write());
@@ -153,31 +176,73 @@ final class Commit {
         touched.add(entry.lane());
       }
     }
-    List<Endpoint> endpoints = new ArrayList<>(touched.size());
-    for (Lane lane : touched) {
-      endpoints.add(lane.endpoint);
+    takeTouched(next);
+    takeDone();
+    if (next.isEmpty() && touchedUnderWay.isEmpty() && doneUnderWay.isEmpty()) {
+      full = false;
+      return;
     }
-    touchedUnderWay = List.copyOf(touched);
-    touched.clear();
-    doneUnderWay = List.copyOf(done);
-    done.clear();
-    underWay = next;
-    busy = true;
-    turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds(next))));
-  }
-
-  private List<Deed> deeds(List<Entry> entries) {
-    List<Deed> ofEntries = new ArrayList<>(0);
-    for (Entry entry : entries) {
+    List<Endpoint> endpoints = new ArrayList<>(touchedUnderWay.size());
+    List<Deed> deeds = new ArrayList<>(0);
+    for (Touched one : touchedUnderWay) {
+      endpoints.add(one.lane().endpoint);
+      deeds.addAll(one.deeds());
+    }
+    deeds.addAll(doneUnderWay);
+    for (Entry entry : next) {
       if (!entry.deeds().isEmpty()) {
-        ofEntries.addAll(entry.deeds());
+        deeds.addAll(entry.deeds());
       }
     }
-    if (ofEntries.isEmpty()) {
-      return doneUnderWay;
+    deeds.sort(Comparator.comparing(Deed::at));
+    underWay = next;
+    busy = true;
+    turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds)));
+  }
+
+  /** All but those whose endpoint the store has not and does not get now: they wait for it. */
+  private void takeTouched(List<Entry> next) {
+    List<Touched> taken = new ArrayList<>(touched.size());
+    Iterator<Lane> lanes = touched.iterator();
+    while (lanes.hasNext()) {
+      Lane lane = lanes.next();
+      if (lane.stored || isBrought(lane.endpoint.id(), next)) {
+        taken.add(new Touched(lane, lane.deeds));
+        lane.deeds = List.of();
+        lanes.remove();
+      }
     }
-    ofEntries.addAll(0, doneUnderWay);
-    return ofEntries;
+    touchedUnderWay = taken;
+  }
+
+  private static boolean isBrought(long endpoint, List<Entry> entries) {
+    for (Entry entry : entries) {
+      boolean brings =
+          switch (entry.write()) {
+            case Write.Subscribe write -> is(endpoint, write.newEndpoint());
+            case Write.Update write -> is(endpoint, write.newEndpoint());
+            case Write.Import write ->
+                write.created().stream().anyMatch(one -> is(endpoint, one.newEndpoint()))
+                    || write.changed().stream().anyMatch(one -> is(endpoint, one.newEndpoint()));
+            default -> false;
+          };
+      if (brings) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean is(long id, @Nullable Endpoint endpoint) {
+    return endpoint != null && endpoint.id() == id;
+  }
+
+  /** So many that nothing else has to wait for long. */
+  private void takeDone() {
+    doneUnderWay = new ArrayList<>(Math.min(done.size(), limits.batchWrites()));
+    while (!done.isEmpty() && doneUnderWay.size() < limits.batchWrites()) {
+      doneUnderWay.add(done.remove());
+    }
   }
 
   /** Whether what was set about an endpoint has to be on disk when the entry is. */
@@ -217,7 +282,13 @@ final class Commit {
   /** Nothing of the batch under way is on disk: returns the entries that are given up. */
   List<Entry> failed(StoreException.Kind kind, Turn turn) {
     List<Entry> failed = underWay;
-    touched.addAll(touchedUnderWay);
+    for (Touched one : touchedUnderWay) {
+      touched.add(one.lane());
+      if (!one.deeds().isEmpty()) {
+        one.deeds().addAll(one.lane().deeds);
+        one.lane().deeds = one.deeds();
+      }
+    }
     doneUnderWay.reversed().forEach(done::addFirst);
     clearUnderWay();
     List<Entry> givenUp =
@@ -325,15 +396,15 @@ final class Commit {
   }
 
   boolean hasRoomForOutcomes() {
-    return !full && reserve.allowsAttempts() && unwritten < limits.unwritten();
+    return !full && reserve.allowsAttempts() && unwritten() < limits.unwritten();
   }
 
   boolean hasRoomFor(long bytes) {
-    return acceptingBytes + bytes <= limits.acceptingBytes() && unwritten < limits.unwritten();
+    return acceptingBytes + bytes <= limits.acceptingBytes() && unwritten() < limits.unwritten();
   }
 
   int unwritten() {
-    return unwritten;
+    return unwritten + done.size();
   }
 
   long acceptingBytes() {

@@ -75,9 +75,9 @@ final class Imports {
    * An import that is being written.
    *
    * @param items what is answered when it has landed
-   * @param before what was set about endpoints, in case it does not land
+   * @param configured what it has set about endpoints, in case it does not land
    */
-  private record UnderWay(Actor by, List<Item> items, Map<Lane, Endpoint> before) {}
+  private record UnderWay(List<Item> items, Map<Lane, List<Deed>> configured) {}
 
   /** What is to be written, as it gathers. */
   private record Draft(
@@ -306,7 +306,7 @@ final class Imports {
   }
 
   private void carryOut(Draft draft, List<Plan> plans, Consumer<Answer> replyTo, Turn turn) {
-    Map<Lane, Endpoint> endpointsBefore = configure(draft, plans, turn);
+    Map<Lane, List<Deed>> configured = configure(draft, plans, turn);
     for (Plan plan : plans) {
       Subscription before = plan.before();
       if (before == null) {
@@ -318,16 +318,16 @@ final class Imports {
         change(before, before.with(plan.wish().interest(), form, turn.now()), draft, turn);
       }
     }
-    write(draft, endpointsBefore, replyTo, turn);
+    write(draft, configured, replyTo, turn);
   }
 
   private void write(
-      Draft draft, Map<Lane, Endpoint> endpointsBefore, Consumer<Answer> replyTo, Turn turn) {
+      Draft draft, Map<Lane, List<Deed>> configured, Consumer<Answer> replyTo, Turn turn) {
     if (draft.created().isEmpty() && draft.changed().isEmpty()) {
       turn.reply(replyTo, new Answer.Imported(draft.items()));
       return;
     }
-    underWay.put(draft.tenant(), new UnderWay(draft.by(), draft.items(), endpointsBefore));
+    underWay.put(draft.tenant(), new UnderWay(draft.items(), configured));
     int weight = draft.created().size() + draft.changed().size();
     commit.add(
         new Commit.Entry(
@@ -341,17 +341,18 @@ final class Imports {
   }
 
   /** Sets what is wanted about endpoints before the subscriptions are written. */
-  private Map<Lane, Endpoint> configure(Draft draft, List<Plan> plans, Turn turn) {
-    Map<Lane, Endpoint> before = new HashMap<>();
+  private Map<Lane, List<Deed>> configure(Draft draft, List<Plan> plans, Turn turn) {
+    Map<Lane, List<Deed>> configured = new HashMap<>();
     for (Plan plan : plans) {
       Wish wish = plan.wish();
       if ((wish.rateLimit() != null || wish.tls() != null) && !plan.same()) {
         Lane lane = subscriptions.lane(draft.tenant(), wish.url(), turn);
-        before.putIfAbsent(lane, lane.endpoint);
-        subscriptions.configure(lane, wish, draft.by(), draft.deeds(), turn);
+        subscriptions
+            .configure(lane, wish, draft.by(), turn)
+            .ifPresent(deed -> configured.computeIfAbsent(lane, _ -> new ArrayList<>()).add(deed));
       }
     }
-    return before;
+    return configured;
   }
 
   private void create(Wish wish, Draft draft, Turn turn) {
@@ -439,16 +440,16 @@ final class Imports {
     for (Write.Subscribe created : write.created()) {
       match.notComing(created.subscription());
       Lane lane = lanes.get(created.subscription().endpoint());
-      if (lane != null && !lane.stored) {
-        lanes.remove(lane);
+      if (lane != null) {
+        subscriptions.removeUnlessStored(lane);
       }
     }
     ended
-        .before()
+        .configured()
         .forEach(
-            (lane, settings) -> {
+            (lane, deeds) -> {
               if (lane.stored) {
-                subscriptions.restore(lane, settings, ended.by(), turn);
+                subscriptions.restore(lane, deeds, turn);
               }
             });
     for (Write.Update changed : write.changed()) {

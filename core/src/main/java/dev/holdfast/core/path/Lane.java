@@ -4,6 +4,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.RateLimit;
+import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.rules.Pace;
@@ -12,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,9 @@ final class Lane {
 
   /** Whether the store has the endpoint; it has not until its first subscription is written. */
   boolean stored;
+
+  /** What somebody has set about it and that is not on disk yet. */
+  List<Deed> deeds = List.of();
 
   final Deque<Held> first = new ArrayDeque<>(4);
   final Deque<Held> retry = new ArrayDeque<>(4);

@@ -15,9 +15,9 @@ import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -76,8 +76,7 @@ final class Subscriptions {
       }
     }
     Lane lane = lane(request.tenant(), wish.url(), turn);
-    List<Deed> deeds = new ArrayList<>();
-    configure(lane, wish, by, deeds, turn);
+    configure(lane, wish, by, turn);
     Subscription subscription = subscription(ids.next(turn.now()), lane, wish, turn);
     match.coming(subscription);
     Replay history =
@@ -87,18 +86,18 @@ final class Subscriptions {
                 ids.next(turn.now()),
                 request.tenant(),
                 Selection.history(subscription.id(), request.since()));
-    deeds.add(
+    Deed deed =
         new Deed(
             by,
             turn.now(),
             request.tenant(),
-            new Deed.Subscribed(subscription, lane.endpoint, history)));
+            new Deed.Subscribed(subscription, lane.endpoint, history));
     commit.add(
         Commit.Entry.of(
             new Write.Subscribe(subscription, lane.stored ? null : lane.endpoint, history),
             lane,
             replyTo,
-            deeds));
+            List.of(deed)));
   }
 
   static Subscription subscription(long id, Lane lane, Wish wish, Turn turn) {
@@ -132,22 +131,18 @@ final class Subscriptions {
   }
 
   /**
-   * Somebody sets something about an endpoint. It holds from the next attempt on.
-   *
-   * @param deeds where it is written down if the endpoint is not there yet: it comes to be with
-   *     what is being done, or not at all
+   * Somebody sets something about an endpoint. It holds from the next attempt on. Returns what was
+   * done, if that is something.
    */
-  private void set(Lane lane, Endpoint after, Actor by, List<Deed> deeds, Turn turn) {
+  private Optional<Deed> set(Lane lane, Endpoint after, Actor by, Turn turn) {
     Endpoint before = lane.endpoint;
-    if (!isSame(before, after)) {
-      set(lane, after);
-      Deed deed = new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after));
-      if (lane.stored) {
-        commit.add(deed);
-      } else {
-        deeds.add(deed);
-      }
+    if (isSame(before, after)) {
+      return Optional.empty();
     }
+    set(lane, after);
+    Deed deed = new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after));
+    commit.add(deed, lane);
+    return Optional.of(deed);
   }
 
   private void set(Lane lane, Endpoint after) {
@@ -165,7 +160,7 @@ final class Subscriptions {
   }
 
   /** Sets about an endpoint what a subscription of somebody's brings. */
-  void configure(Lane lane, Wish wish, Actor by, List<Deed> deeds, Turn turn) {
+  Optional<Deed> configure(Lane lane, Wish wish, Actor by, Turn turn) {
     Endpoint after = lane.endpoint;
     if (wish.rateLimit() != null) {
       after = after.withRateLimit(wish.rateLimit());
@@ -173,22 +168,28 @@ final class Subscriptions {
     if (wish.tls() != null) {
       after = after.withTls(wish.tls());
     }
-    set(lane, after, by, deeds, turn);
+    return set(lane, after, by, turn);
   }
 
-  /** Gives an endpoint what was set about it before somebody changed it in vain. */
-  void restore(Lane lane, Endpoint settings, Actor by, Turn turn) {
+  /**
+   * Somebody has set something about an endpoint in vain: it gets back what it had before, unless
+   * somebody else has set something since.
+   *
+   * @param undone what was done to it, in its order
+   */
+  void restore(Lane lane, List<Deed> undone, Turn turn) {
+    if (!(undone.getFirst().what() instanceof Deed.Configured first)
+        || !(undone.getLast().what() instanceof Deed.Configured last)
+        || !isSame(lane.endpoint, last.after())) {
+      return;
+    }
     Endpoint before = lane.endpoint;
-    Endpoint after = before.withRateLimit(settings.rateLimit()).withTls(settings.tls());
+    Endpoint after = before.withRateLimit(first.before().rateLimit()).withTls(first.before().tls());
     set(lane, after);
-    boolean forgotten =
-        commit.forget(
-            deed ->
-                deed.by().equals(by)
-                    && deed.what() instanceof Deed.Configured done
-                    && done.after().id() == before.id());
-    if (!forgotten && !isSame(before, after)) {
-      commit.add(new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after)));
+    if (!commit.forget(undone, lane)) {
+      Actor by = undone.getLast().by();
+      commit.add(
+          new Deed(by, turn.now(), before.tenant(), new Deed.Configured(before, after)), lane);
     }
   }
 
@@ -203,7 +204,7 @@ final class Subscriptions {
       return;
     }
     Endpoint after = changed(lane.endpoint, request.rateLimit(), request.tls());
-    set(lane, after, by, new ArrayList<>(), turn);
+    set(lane, after, by, turn);
     commit.add(Commit.Entry.of(new Write.Configure(lane.endpoint.id()), lane, replyTo));
   }
 
@@ -220,8 +221,14 @@ final class Subscriptions {
   /** A subscription could not be written. */
   void notSubscribed(Subscription subscription, Lane lane) {
     match.notComing(subscription);
+    removeUnlessStored(lane);
+  }
+
+  /** Takes back a lane whose endpoint was to come with what could not be written. */
+  void removeUnlessStored(Lane lane) {
     if (!lane.stored) {
       lanes.remove(lane);
+      commit.forget(lane);
     }
   }
 
@@ -247,12 +254,12 @@ final class Subscriptions {
             ? lanes.of(before.endpoint())
             : lane(request.tenant(), patch.url(), turn);
     Endpoint from = lanes.of(before.endpoint()).endpoint;
-    List<Deed> deeds = new ArrayList<>();
-    set(lane, changed(lane.endpoint, patch.rateLimit(), patch.tls()), by, deeds, turn);
+    set(lane, changed(lane.endpoint, patch.rateLimit(), patch.tls()), by, turn);
     Subscription after = patched(before, patch, lane.endpoint.id(), turn);
-    if (!after.equals(before)) {
-      deeds.add(updated(by, before, from, after, lane.endpoint, turn));
-    }
+    List<Deed> deeds =
+        after.equals(before)
+            ? List.of()
+            : List.of(updated(by, before, from, after, lane.endpoint, turn));
     match.changing(after);
     commit.add(
         Commit.Entry.of(
@@ -346,9 +353,7 @@ final class Subscriptions {
   /** A change of a subscription could not be written. */
   void notUpdated(Subscription subscription, Lane lane) {
     match.changed(subscription);
-    if (!lane.stored) {
-      lanes.remove(lane);
-    }
+    removeUnlessStored(lane);
     goOn(subscription);
   }
 

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param endpoints each endpoint whose health or settings have changed, once, as it is after all
  *     writes
- * @param deeds what somebody did that is on disk with this batch, in the order in which it was done
+ * @param deeds what somebody did that is on disk with this batch, in the order of its time
  */
 public record Batch(List<Write> writes, List<Endpoint> endpoints, List<Deed> deeds) {
 

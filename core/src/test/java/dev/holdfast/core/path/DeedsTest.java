@@ -21,7 +21,9 @@ import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.core.port.Write;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -299,5 +301,76 @@ class DeedsTest {
     crank.crash();
     assertThat(crank.store.deeds).isEmpty();
     assertThat(crank.store.subscriptions.values()).noneMatch(Subscription::paused);
+  }
+
+  /** What is told of an endpoint's limit leads from one to the next, up to what is on disk. */
+  private void assertLimitsAreTold(long endpoint, Actor... by) {
+    RateLimit last = null;
+    List<Actor> actors = new ArrayList<>();
+    for (Deed deed : crank.store.deeds) {
+      if (deed.what() instanceof Deed.Configured done) {
+        assertThat(done.before().rateLimit()).isEqualTo(last);
+        last = done.after().rateLimit();
+        actors.add(deed.by());
+      }
+    }
+    assertThat(Objects.requireNonNull(crank.store.endpoints.get(endpoint)).rateLimit())
+        .isEqualTo(last);
+    assertThat(actors).containsExactly(by);
+  }
+
+  private static Request limit(long endpoint, double perSecond) {
+    return Request.Configure.limitRate("default", endpoint, new RateLimit(perSecond));
+  }
+
+  @Test
+  void what_is_set_about_an_endpoint_that_is_being_written_is_told_whatever_becomes_of_the_rest() {
+    crank.holdCommits = true;
+    crank.askLater(wish(ONE, null), ANN);
+    crank.askLater(wish(ONE, new RateLimit(4)), BOB);
+    crank.commitOne();
+    crank.failNextCommit = StoreException.Kind.REFUSED;
+    crank.commitOne();
+    crank.commit();
+    assertThat(crank.store.subscriptions).hasSize(1);
+    assertLimitsAreTold(crank.store.endpoints.keySet().iterator().next(), BOB);
+  }
+
+  @Test
+  void what_is_set_about_an_endpoint_that_never_comes_is_not_told() {
+    crank.failNextCommit = StoreException.Kind.FULL;
+    crank.ask(wish(ONE, new RateLimit(4)), BOB);
+    crank.pass(Duration.ofMinutes(1));
+    assertThat(crank.store.deeds).isEmpty();
+    assertThat(crank.store.endpoints).isEmpty();
+  }
+
+  @Test
+  void an_import_in_vain_undoes_nothing_that_others_have_set_since() {
+    long endpoint = subscribe(ONE).endpoint();
+    crank.holdCommits = true;
+    crank.askLater(imported(wished(ONE, "invoice", Format.HOLDFAST, new RateLimit(4))), ANN);
+    crank.askLater(limit(endpoint, 9), BOB);
+    crank.failNextCommit = StoreException.Kind.REFUSED;
+    crank.commitOne();
+    crank.commit();
+    assertLimitsAreTold(endpoint, ANN, BOB);
+    assertThat(crank.store.subscriptions).hasSize(1);
+  }
+
+  @Test
+  void an_import_in_vain_leaves_what_the_same_one_has_set_before() {
+    long endpoint = subscribe(ONE).endpoint();
+    crank.holdCommits = true;
+    crank.askLater(wish(TWO, null), ANN);
+    crank.askLater(limit(endpoint, 5), ANN);
+    crank.askLater(imported(wished(ONE, "invoice", Format.HOLDFAST, new RateLimit(7))), ANN);
+    crank.commitOne();
+    crank.refuses =
+        batch -> batch.writes().stream().anyMatch(write -> write instanceof Write.Import);
+    crank.commit();
+    assertLimitsAreTold(endpoint, ANN, ANN, ANN);
+    assertThat(Objects.requireNonNull(crank.store.endpoints.get(endpoint)).rateLimit())
+        .isEqualTo(new RateLimit(5));
   }
 }

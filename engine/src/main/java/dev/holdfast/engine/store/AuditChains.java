@@ -67,7 +67,18 @@ final class AuditChains {
     insert.setString(7, entry);
     insert.setBytes(8, previous.hash());
     insert.setBytes(9, hash);
-    insert.executeUpdate();
+    try {
+      insert.executeUpdate();
+    } catch (SQLException e) {
+      if (Sqlite.isConstraint(e)) {
+        // Tried again for ever it would keep everything else from being written.
+        throw new Damaged(
+            "the chain \"%s\" of the audit log has an entry %d that somebody else has written"
+                .formatted(act.chain(), number),
+            e);
+      }
+      throw e;
+    }
     appended.add(new Link(act.chain(), number, act.action(), hash));
   }
 

@@ -119,6 +119,11 @@ final class Sqlite {
         };
   }
 
+  /** Whether it does not go with what is there. */
+  static boolean isConstraint(SQLException cause) {
+    return primary(code(cause)) == SQLiteErrorCode.SQLITE_CONSTRAINT;
+  }
+
   static boolean isInterrupt(SQLException cause) {
     return primary(code(cause)) == SQLiteErrorCode.SQLITE_INTERRUPT;
   }
