@@ -40,7 +40,10 @@ final class Commit {
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
+
+  /** Deeds that no write or endpoint brings. */
   private final Deque<Deed> done = new ArrayDeque<>();
+
   private List<Entry> underWay = List.of();
   private List<Touched> touchedUnderWay = List.of();
   private List<Deed> doneUnderWay = List.of();
@@ -129,14 +132,14 @@ final class Commit {
     touched.add(lane);
   }
 
-  /** Somebody has done what stands whatever else can be written; it goes with the next batch. */
+  /** Somebody has done what changes nothing on disk by itself; it is told soon. */
   void add(Deed deed) {
     done.add(deed);
   }
 
   /**
-   * Somebody has set something about an endpoint: it and the deed are on disk together, with the
-   * next batch, or with the one that brings the endpoint itself.
+   * Somebody has set something about an endpoint, or its state: it and the deed are on disk
+   * together, with the next batch, or with the one that brings the endpoint itself.
    */
   void add(Deed deed, Lane lane) {
     if (lane.deeds.isEmpty()) {
@@ -177,7 +180,8 @@ final class Commit {
       }
     }
     takeTouched(next);
-    takeDone();
+    doneUnderWay = List.copyOf(done);
+    done.clear();
     if (next.isEmpty() && touchedUnderWay.isEmpty() && doneUnderWay.isEmpty()) {
       full = false;
       return;
@@ -235,14 +239,6 @@ final class Commit {
 
   private static boolean is(long id, @Nullable Endpoint endpoint) {
     return endpoint != null && endpoint.id() == id;
-  }
-
-  /** So many that nothing else has to wait for long. */
-  private void takeDone() {
-    doneUnderWay = new ArrayList<>(Math.min(done.size(), limits.batchWrites()));
-    while (!done.isEmpty() && doneUnderWay.size() < limits.batchWrites()) {
-      doneUnderWay.add(done.remove());
-    }
   }
 
   /** Whether what was set about an endpoint has to be on disk when the entry is. */

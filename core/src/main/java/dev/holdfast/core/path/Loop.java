@@ -242,7 +242,8 @@ public final class Loop implements View {
     } else {
       circuit.set(lane, after, replyTo, turn);
       commit.add(
-          new Deed(by, turn.now(), request.tenant(), new Deed.Operated(endpoint, lane.endpoint)));
+          new Deed(by, turn.now(), request.tenant(), new Deed.Operated(endpoint, lane.endpoint)),
+          lane);
     }
   }
 
