@@ -69,9 +69,13 @@ final class EndpointsApi {
 
   private void change(Exchange exchange, byte[] body) {
     long id = id(exchange);
-    Wish wanted = JSON.read(body, this::change);
+    exchange.readSettings(
+        body, () -> JSON.read(body, this::change), wanted -> change(exchange, id, wanted));
+  }
+
+  private void change(Exchange exchange, long id, Wish wanted) {
     if (wanted.rateLimit() == null && wanted.tls() == null) {
-      get(exchange, body);
+      get(exchange, id);
       return;
     }
     exchange.ask(
@@ -149,7 +153,10 @@ final class EndpointsApi {
   }
 
   private void get(Exchange exchange, byte[] body) {
-    long id = id(exchange);
+    get(exchange, id(exchange));
+  }
+
+  private void get(Exchange exchange, long id) {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> view.endpoint(tenant, id)),

@@ -322,8 +322,22 @@ final class Exchange {
     if (bytes.length <= ApiLimits.INLINE_PARSE_BYTES) {
       handling.accept(reading.get());
     } else {
-      then(context.executeBlocking(reading::get, false), handling);
+      readApart(reading, handling);
     }
+  }
+
+  /** Reads a body about a subscription or an endpoint: apart if that may take a while. */
+  <T> void readSettings(byte[] bytes, Supplier<T> reading, Consumer<T> handling) {
+    if (CostlyFields.mayBeIn(bytes)) {
+      readApart(reading, handling);
+    } else {
+      read(bytes, reading, handling);
+    }
+  }
+
+  /** Reads a body that may take a while on another thread. */
+  <T> void readApart(Supplier<T> reading, Consumer<T> handling) {
+    then(context.executeBlocking(reading::get, false), handling);
   }
 
   /** Goes on when the future is there; answers its failure. */
