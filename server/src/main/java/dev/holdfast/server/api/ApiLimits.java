@@ -141,7 +141,7 @@ public record ApiLimits(
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 
-  /** Connections that agree on encryption at once; further ones are closed. */
+  /** Connections that agree on encryption at once; beyond that the oldest give way. */
   static final int HANDSHAKES = 1_000;
 
   /** Within which they must have. */

@@ -132,11 +132,17 @@ public final class ServerTls {
         .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS);
   }
 
+  /** How many connections were closed in their handshakes, to make room for others. */
+  long handshakesClosed() {
+    return handshakes.closed();
+  }
+
   /** Looks at the files from now on, until the timer that it returns is cancelled. */
   long watch(Vertx vertx, HttpServer server) {
     return vertx.setPeriodic(
         ApiLimits.CERTIFICATE_LOOK.toMillis(),
         _ -> {
+          handshakes.tell(Connections.now());
           if (isLooking.compareAndSet(false, true)) {
             vertx
                 .executeBlocking(this::look)
