@@ -74,6 +74,9 @@ public record ApiLimits(
   /** Keys that are stored at once. All of them are held in memory. */
   static final int KEYS = 10_000;
 
+  /** And of one tenant. */
+  static final int TENANT_KEYS = 1_000;
+
   /** How long after it was made a key may end, if it ends. */
   public static final Duration KEY_TIME = Duration.ofDays(36_500);
 
