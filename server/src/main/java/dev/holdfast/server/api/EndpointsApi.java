@@ -110,7 +110,11 @@ final class EndpointsApi {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> page(view, tenant, state, before, limit)),
-        page -> exchange.answerList(page, EndpointsApi::write));
+        page -> {
+          boolean takesLong =
+              page.items().stream().anyMatch(now -> TlsFields.isUnread(now.endpoint().tls()));
+          exchange.answerList(page, takesLong, EndpointsApi::write);
+        });
   }
 
   /**
