@@ -96,13 +96,17 @@ final class Dialler {
 
   /** Opens a connection. */
   void dial(Opening opening) {
+    if (!opening.origin.key.https()) {
+      dialPrepared(opening);
+      return;
+    }
     tls.prepare(
         opening.origin,
         eventLoop,
-        isReady -> {
-          if (!isReady) {
+        context -> {
+          if (context == null) {
             opening.fail(Kind.TLS);
-          } else if (!opening.isAbandoned()) {
+          } else if (opening.keep(context)) {
             dialPrepared(opening);
           }
         });

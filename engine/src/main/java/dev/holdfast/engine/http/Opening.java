@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.proxy.ProxyConnectException;
 import io.netty.handler.proxy.ProxyConnectionEvent;
 import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
@@ -36,6 +37,9 @@ final class Opening implements Carrier {
   /** The connection to the address that is being tried. */
   private @Nullable Channel channel;
 
+  /** What encryption is made with, kept until the end; absent before it is ready, or without. */
+  private @Nullable SslContext context;
+
   Opening(HttpSender sender, Sending first) {
     this.sender = sender;
     this.origin = first.target.origin;
@@ -55,6 +59,20 @@ final class Opening implements Carrier {
   /** Whether nobody waits for it any more. */
   boolean isAbandoned() {
     return waiting.isEmpty();
+  }
+
+  /**
+   * Keeps what encryption is made with, or releases it if nobody waits any more.
+   *
+   * @return whether somebody does
+   */
+  boolean keep(SslContext prepared) {
+    if (isAbandoned()) {
+      ReferenceCountUtil.release(prepared);
+      return false;
+    }
+    context = prepared;
+    return true;
   }
 
   @Override
@@ -78,6 +96,10 @@ final class Opening implements Carrier {
   private List<Sending> close() {
     List<Sending> all = List.copyOf(waiting);
     waiting.clear();
+    if (context != null) {
+      ReferenceCountUtil.release(context);
+      context = null;
+    }
     if (origin.opening == this) {
       origin.opening = null;
     }
@@ -173,12 +195,12 @@ final class Opening implements Carrier {
     }
 
     /** The server is at the other end. */
-    private void reached(ChannelHandlerContext context) {
-      if (origin.key.https()) {
-        encryption = tls.handler(tried, origin);
-        context.pipeline().addBefore(context.name(), null, encryption);
-      } else {
-        opened(context);
+    private void reached(ChannelHandlerContext handler) {
+      if (!origin.key.https()) {
+        opened(handler);
+      } else if (context != null) {
+        encryption = tls.handler(tried, origin, context);
+        handler.pipeline().addBefore(handler.name(), null, encryption);
       }
     }
 

@@ -29,33 +29,30 @@ final class OwnContexts {
     this.maker = maker;
   }
 
-  synchronized boolean isReady(EndpointTls tls) {
-    return ready.containsKey(tls);
-  }
-
   /** The one for that, made if need be, which takes a while; to be released after use. */
   SslContext take(EndpointTls tls) throws TlsMaterial.Unusable {
-    SslContext known = known(tls);
+    SslContext known = takeReady(tls);
     if (known != null) {
       return known;
     }
     SslContext made = maker.make(tls);
     synchronized (this) {
-      SslContext other = known(tls);
+      SslContext other = takeReady(tls);
       if (other != null) {
         ReferenceCountUtil.release(made);
         return other;
       }
-      ready.put(tls, made);
+      ready.put(tls, ReferenceCountUtil.retain(made));
       if (ready.size() > most) {
         Map.Entry<EndpointTls, SslContext> eldest = ready.pollFirstEntry();
         ReferenceCountUtil.release(eldest.getValue());
       }
-      return ReferenceCountUtil.retain(made);
+      return made;
     }
   }
 
-  private synchronized @Nullable SslContext known(EndpointTls tls) {
+  /** The one for that if it is ready, else nothing; to be released after use. */
+  synchronized @Nullable SslContext takeReady(EndpointTls tls) {
     SslContext known = ready.get(tls);
     return known == null ? null : ReferenceCountUtil.retain(known);
   }

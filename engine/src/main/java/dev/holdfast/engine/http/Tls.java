@@ -76,16 +76,23 @@ final class Tls {
   /** How many endpoints' own settings are kept ready. */
   private static final int MOST_OWN = 256;
 
+  /** On how many threads they are made, so that those who verify others have time for them. */
+  private static final int OWN_THREADS = 1;
+
   private final SslContext context;
   private final OwnContexts own;
-  private final ThreadPoolExecutor threads = threads();
+  private final ThreadPoolExecutor threads =
+      threads(
+          Math.clamp(Runtime.getRuntime().availableProcessors() / 2, FEWEST_THREADS, MOST_THREADS),
+          "holdfast-tls-");
+  private final ThreadPoolExecutor ownThreads = threads(OWN_THREADS, "holdfast-tls-own-");
 
   /** Shares the context until it is closed. What is special about endpoints adds to nothing. */
   Tls(SslContext context) {
     this(context, own(Authorities.usualAnd(List.of()), provider()));
   }
 
-  private Tls(SslContext context, OwnContexts own) {
+  Tls(SslContext context, OwnContexts own) {
     this.context = ReferenceCountUtil.retain(context);
     this.own = own;
   }
@@ -155,46 +162,45 @@ final class Tls {
   }
 
   /**
-   * Makes ready what connections to that origin need, on another thread if that takes a while.
+   * Finds or makes what connections to that origin are made with, which takes a while for some and
+   * is then done on another thread.
    *
-   * @param told called on the event loop, at once or later, with whether it could be done
+   * @param told called on the event loop, at once or later, with what is to be released after use;
+   *     with nothing if there is none
    */
-  void prepare(Origin origin, EventLoop eventLoop, Consumer<Boolean> told) {
+  void prepare(Origin origin, EventLoop eventLoop, Consumer<@Nullable SslContext> told) {
+    if (threads.isShutdown()) {
+      told.accept(null);
+      return;
+    }
     EndpointTls special = origin.key.tls();
-    if (special == null || own.isReady(special)) {
-      told.accept(true);
+    SslContext ready =
+        special == null ? ReferenceCountUtil.retain(context) : own.takeReady(special);
+    if (special == null || ready != null) {
+      told.accept(ready);
       return;
     }
     try {
-      threads.execute(
-          () -> {
-            boolean isReady = isUsable(special);
-            eventLoop.execute(() -> told.accept(isReady));
-          });
+      ownThreads.execute(() -> make(special, eventLoop, told));
     } catch (RejectedExecutionException _) {
-      told.accept(false);
+      told.accept(null);
     }
   }
 
-  private boolean isUsable(EndpointTls special) {
+  private void make(EndpointTls special, EventLoop eventLoop, Consumer<@Nullable SslContext> told) {
+    SslContext made = made(special);
     try {
-      ReferenceCountUtil.release(own.take(special));
-      return true;
-    } catch (TlsMaterial.Unusable | RuntimeException e) {
-      return false;
+      eventLoop.execute(() -> told.accept(made));
+    } catch (RejectedExecutionException _) {
+      ReferenceCountUtil.release(made);
     }
   }
 
-  /** What connections to that origin are made with; to be released after use. */
-  private SslContext context(Origin origin) {
-    EndpointTls special = origin.key.tls();
-    if (special == null) {
-      return ReferenceCountUtil.retain(context);
-    }
+  private @Nullable SslContext made(EndpointTls special) {
     try {
       return own.take(special);
-    } catch (TlsMaterial.Unusable e) {
-      throw new IllegalStateException("an endpoint's certificates cannot be used", e);
+    } catch (TlsMaterial.Unusable | RuntimeException e) {
+      return null;
     }
   }
 
@@ -208,9 +214,7 @@ final class Tls {
     return OpenSsl.isAvailable() ? "boringssl" : "java";
   }
 
-  private static ThreadPoolExecutor threads() {
-    int count =
-        Math.clamp(Runtime.getRuntime().availableProcessors() / 2, FEWEST_THREADS, MOST_THREADS);
+  private static ThreadPoolExecutor threads(int count, String name) {
     ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
             count,
@@ -218,20 +222,18 @@ final class Tls {
             THREAD_LIVES_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MOST_WAITING),
-            Thread.ofPlatform().daemon().name("holdfast-tls-", 1).factory());
+            Thread.ofPlatform().daemon().name(name, 1).factory());
     threads.allowCoreThreadTimeOut(true);
     return threads;
   }
 
-  /** Verifies the certificate against the name, whichever address it was looked up to. */
-  SslHandler handler(Channel channel, Origin origin) {
-    SslContext its = context(origin);
-    SSLEngine engine;
-    try {
-      engine = its.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
-    } finally {
-      ReferenceCountUtil.release(its);
-    }
+  /**
+   * Verifies the certificate against the name, whichever address it was looked up to.
+   *
+   * @param its what was prepared for the origin
+   */
+  SslHandler handler(Channel channel, Origin origin, SslContext its) {
+    SSLEngine engine = its.newEngine(channel.alloc(), origin.tlsHost, origin.key.port());
     SSLParameters parameters = engine.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     if (!origin.serverNames.isEmpty()) {
@@ -248,6 +250,7 @@ final class Tls {
   void close() {
     if (!threads.isShutdown()) {
       threads.shutdown();
+      ownThreads.shutdown();
       own.close();
       ReferenceCountUtil.release(context);
     }

@@ -13,6 +13,7 @@ import dev.holdfast.core.model.Outcome.Failure.Kind;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.http.KeyMaker.Pair;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.util.ReferenceCountUtil;
@@ -26,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -221,7 +223,48 @@ class EndpointTlsTest {
     }
     assertThat(made).containsExactly(a, b, c, b);
     contexts.close();
-    assertThat(contexts.isReady(a)).isFalse();
+    assertThat(contexts.takeReady(a)).isNull();
+  }
+
+  @Test
+  void what_is_let_go_of_meanwhile_is_not_made_again_and_never_on_the_event_loop()
+      throws Exception {
+    List<String> makers = new CopyOnWriteArrayList<>();
+    List<SslContext> made = new CopyOnWriteArrayList<>();
+    OwnContexts keepsNone =
+        new OwnContexts(
+            0,
+            tls -> {
+              makers.add(Thread.currentThread().getName());
+              try {
+                SslContext context =
+                    SslContextBuilder.forClient()
+                        .sslProvider(engine)
+                        .trustManager(server.certificate())
+                        .build();
+                made.add(context);
+                return context;
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+            });
+    SslContext usual = SslContextBuilder.forClient().sslProvider(engine).build();
+    Receiver receiver = receiver(server, false, true, "TLSv1.3", "TLSv1.2");
+    Senders senders = Senders.with().tls(new Tls(usual, keepsNone)).build();
+    ReferenceCountUtil.release(usual);
+    opened.add(senders);
+    for (int i = 0; i < 3; i++) {
+      assertThat(senders.send(delivery(receiver, roots(server))).outcome())
+          .isInstanceOf(Outcome.Success.class);
+    }
+    assertThat(makers).hasSize(3).allMatch(name -> name.startsWith("holdfast-tls-own-"));
+    if (engine != SslProvider.JDK) {
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (made.stream().anyMatch(context -> ReferenceCountUtil.refCnt(context) > 0)) {
+        assertThat(System.nanoTime()).as("all are released").isLessThan(deadline);
+        Thread.onSpinWait();
+      }
+    }
   }
 
   @Test

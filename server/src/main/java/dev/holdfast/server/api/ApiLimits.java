@@ -74,6 +74,9 @@ public record ApiLimits(
   /** Keys that are stored at once. All of them are held in memory. */
   static final int KEYS = 10_000;
 
+  /** And of one tenant. */
+  static final int TENANT_KEYS = 1_000;
+
   /** How long after it was made a key may end, if it ends. */
   public static final Duration KEY_TIME = Duration.ofDays(36_500);
 
@@ -141,7 +144,7 @@ public record ApiLimits(
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 
-  /** Connections that agree on encryption at once; further ones are closed. */
+  /** Connections that agree on encryption at once; beyond that the oldest give way. */
   static final int HANDSHAKES = 1_000;
 
   /** Within which they must have. */

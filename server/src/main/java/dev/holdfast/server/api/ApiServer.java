@@ -109,7 +109,13 @@ public final class ApiServer {
     ApiLimits limits = options.limits();
     Connections connections = new Connections(context, limits);
     AtomicBoolean stopping = new AtomicBoolean();
-    Metrics metrics = new Metrics(options.metrics(), connections, () -> !stopping.get());
+    ServerTls tls = options.tls();
+    Metrics metrics =
+        new Metrics(
+            options.metrics(),
+            connections,
+            () -> !stopping.get(),
+            tls == null ? () -> 0 : tls::handshakesClosed);
     List<Route> routes = new ArrayList<>();
     EventsApi events = new EventsApi(engine, limits, options.schedule(), options.tracer());
     routes.addAll(events.routes());
@@ -163,7 +169,7 @@ public final class ApiServer {
                     stopping,
                     metrics,
                     listening,
-                    timers(sweeper, options.tls(), vertx, listening),
+                    timers(sweeper, tls, vertx, listening),
                     List.copyOf(routes)))
         .onFailure(
             _ -> {

@@ -69,9 +69,13 @@ final class EndpointsApi {
 
   private void change(Exchange exchange, byte[] body) {
     long id = id(exchange);
-    Wish wanted = JSON.read(body, this::change);
+    exchange.readSettings(
+        body, () -> JSON.read(body, this::change), wanted -> change(exchange, id, wanted));
+  }
+
+  private void change(Exchange exchange, long id, Wish wanted) {
     if (wanted.rateLimit() == null && wanted.tls() == null) {
-      get(exchange, body);
+      get(exchange, id);
       return;
     }
     exchange.ask(
@@ -106,7 +110,11 @@ final class EndpointsApi {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> page(view, tenant, state, before, limit)),
-        page -> exchange.answerList(page, EndpointsApi::write));
+        page -> {
+          boolean takesLong =
+              page.items().stream().anyMatch(now -> TlsFields.isUnread(now.endpoint().tls()));
+          exchange.answerList(page, takesLong, EndpointsApi::write);
+        });
   }
 
   /**
@@ -149,7 +157,10 @@ final class EndpointsApi {
   }
 
   private void get(Exchange exchange, byte[] body) {
-    long id = id(exchange);
+    get(exchange, id(exchange));
+  }
+
+  private void get(Exchange exchange, long id) {
     String tenant = exchange.tenant();
     exchange.then(
         engine.look(view -> view.endpoint(tenant, id)),

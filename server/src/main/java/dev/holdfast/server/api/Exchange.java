@@ -322,8 +322,22 @@ final class Exchange {
     if (bytes.length <= ApiLimits.INLINE_PARSE_BYTES) {
       handling.accept(reading.get());
     } else {
-      then(context.executeBlocking(reading::get, false), handling);
+      readApart(reading, handling);
     }
+  }
+
+  /** Reads a body about a subscription or an endpoint: apart if that may take a while. */
+  <T> void readSettings(byte[] bytes, Supplier<T> reading, Consumer<T> handling) {
+    if (CostlyFields.mayBeIn(bytes)) {
+      readApart(reading, handling);
+    } else {
+      read(bytes, reading, handling);
+    }
+  }
+
+  /** Reads a body that may take a while on another thread. */
+  <T> void readApart(Supplier<T> reading, Consumer<T> handling) {
+    then(context.executeBlocking(reading::get, false), handling);
   }
 
   /** Goes on when the future is there; answers its failure. */
@@ -444,12 +458,23 @@ final class Exchange {
   }
 
   <T> void answerList(Page<T> page, BiConsumer<JsonGenerator, T> writer) {
-    answerItems(page.items().size(), () -> Json.list(page.items(), writer, page.next()));
+    answerList(page, false, writer);
+  }
+
+  /**
+   * @param takesLong whether it takes a while to write however short it is
+   */
+  <T> void answerList(Page<T> page, boolean takesLong, BiConsumer<JsonGenerator, T> writer) {
+    answerItems(page.items().size(), takesLong, () -> Json.list(page.items(), writer, page.next()));
+  }
+
+  void answerItems(int count, Supplier<Buffer> writing) {
+    answerItems(count, false, writing);
   }
 
   /** Long lists are written on another thread: they would hold up the loop. */
-  void answerItems(int count, Supplier<Buffer> writing) {
-    if (count <= ApiLimits.INLINE_WRITE_ITEMS) {
+  private void answerItems(int count, boolean takesLong, Supplier<Buffer> writing) {
+    if (count <= ApiLimits.INLINE_WRITE_ITEMS && !takesLong) {
       answer(200, writing.get());
     } else {
       then(context.executeBlocking(writing::get, false), json -> answer(200, json));

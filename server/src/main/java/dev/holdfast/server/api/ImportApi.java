@@ -34,8 +34,7 @@ final class ImportApi {
   }
 
   private void takeIn(Exchange exchange, byte[] body) {
-    exchange.read(
-        body,
+    exchange.readApart(
         () -> read(body),
         read ->
             destinations.check(exchange, read.destinations(), () -> ask(exchange, read.asked())));

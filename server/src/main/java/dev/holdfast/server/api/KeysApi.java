@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.Principal.Role;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.buffer.Buffer;
@@ -24,6 +25,9 @@ final class KeysApi {
   private static final String PATH = "/v1/keys";
   private static final JsonBody JSON = new JsonBody(1);
 
+  /** Somebody has to revoke a key first. */
+  private static final int FULL_RETRY_SECONDS = 60;
+
   private final Engine engine;
   private final Keyring keyring;
   private final InstantSource clock;
@@ -43,29 +47,37 @@ final class KeysApi {
 
   private void create(Exchange exchange, byte[] body) {
     Wish wish = JSON.read(body, parser -> wish(parser, exchange.caller(), clock.instant()));
-    if (keyring.all().size() >= ApiLimits.KEYS) {
-      throw Refusal.of(
-          Kind.OVERLOADED,
-          "There are "
-              + ApiLimits.KEYS
-              + " keys, and no more are kept. Revoke some first, such as"
-              + " those that have expired.");
-    }
+    Caller caller = exchange.caller();
     exchange.then(
-        engine
-            .context()
-            .executeBlocking(
-                () ->
-                    keyring.create(
-                        wish.name(),
-                        wish.role(),
-                        wish.tenant(),
-                        wish.expiresAt(),
-                        exchange.caller().actor()),
-                true),
+        engine.context().executeBlocking(() -> create(wish, caller), true),
         created ->
             exchange.answerCreated(
                 PATH + "/" + Keyring.idText(created.key().id()), Buffer.buffer(created.json())));
+  }
+
+  private Keyring.Created create(Wish wish, Caller caller) throws StoreException {
+    List<Keyring.Key> all = keyring.all();
+    String tenant = wish.tenant();
+    if (tenant != null
+        && all.stream().filter(key -> tenant.equals(key.tenant())).count()
+            >= ApiLimits.TENANT_KEYS) {
+      throw tooMany(
+          "The tenant %s has %,d keys, and no more are kept. Revoke some first, such as those that have expired."
+              .formatted(tenant, ApiLimits.TENANT_KEYS));
+    }
+    if (all.size() >= ApiLimits.KEYS) {
+      throw tooMany(
+          caller.only() == null
+              ? "There are %,d keys, and no more are kept. Revoke some first, such as those that have expired."
+                  .formatted(ApiLimits.KEYS)
+              : "No more keys can be kept now. Use one that there is, or ask whoever runs the"
+                  + " server.");
+    }
+    return keyring.create(wish.name(), wish.role(), tenant, wish.expiresAt(), caller.actor());
+  }
+
+  private static Refusal tooMany(String detail) {
+    return new Refusal(Problem.of(Kind.OVERLOADED, detail).retryAfter(FULL_RETRY_SECONDS));
   }
 
   private record Wish(

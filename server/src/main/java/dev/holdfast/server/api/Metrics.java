@@ -18,6 +18,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -53,8 +54,13 @@ final class Metrics implements AutoCloseable {
 
   /**
    * @param ready whether requests are taken
+   * @param handshakesClosed connections that were closed in their handshakes, to make room
    */
-  Metrics(PrometheusMeterRegistry registry, Connections connections, BooleanSupplier ready) {
+  Metrics(
+      PrometheusMeterRegistry registry,
+      Connections connections,
+      BooleanSupplier ready,
+      LongSupplier handshakesClosed) {
     this.registry = registry;
     this.connections = connections;
     unfinished("pending", Gauges::pending);
@@ -91,6 +97,10 @@ final class Metrics implements AutoCloseable {
         .register(registry);
     Gauge.builder("holdfast.http.held.bytes", this, self -> self.seen.heldBytes())
         .description("Bytes of request bodies that are held")
+        .register(registry);
+    FunctionCounter.builder(
+            "holdfast.http.handshakes.closed", this, _ -> handshakesClosed.getAsLong())
+        .description("Connections closed in their TLS handshakes to make room for others")
         .register(registry);
     Gauge.builder("holdfast.ready", ready, is -> is.getAsBoolean() ? 1 : 0)
         .strongReference(true)

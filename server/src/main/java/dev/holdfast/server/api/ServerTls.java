@@ -13,8 +13,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,13 +46,18 @@ public final class ServerTls {
   private final Handshakes handshakes = new Handshakes(ApiLimits.HANDSHAKES);
   private ServerIdentity identity;
 
-  /** What is in use, or could not be used; and what was seen at the last look. */
+  /** What is in use, or could not be read; and what was seen at the last look. */
   private Stamp done;
 
   private Stamp seen;
 
+  /** What could be read, but not be used when it was last tried; it is tried again. */
+  private @Nullable Stamp refused;
+
+  private final AtomicBoolean isLooking = new AtomicBoolean();
+
   /** By which it is known whether the files have changed. */
-  private record Stamp(String certificate, String key) {
+  record Stamp(String certificate, String key) {
 
     static Stamp of(Path certificateFile, Path keyFile) {
       return new Stamp(of(certificateFile), of(keyFile));
@@ -63,6 +72,9 @@ public final class ServerTls {
       }
     }
   }
+
+  /** A certificate that is to take the place of the one in use. */
+  record Renewal(ServerIdentity identity, Stamp stamp) {}
 
   private ServerTls(
       Path certificateFile,
@@ -111,53 +123,87 @@ public final class ServerTls {
     return identity;
   }
 
-  private ServerSSLOptions options() {
+  private static ServerSSLOptions options(ServerIdentity identity) {
     return new ServerSSLOptions()
-        .setKeyCertOptions(current().options())
+        .setKeyCertOptions(identity.options())
         .setUseAlpn(false)
         .setEnabledSecureTransportProtocols(PROTOCOLS)
         .setSslHandshakeTimeout(ApiLimits.HANDSHAKE_TIME.toMillis())
         .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS);
   }
 
+  /** How many connections were closed in their handshakes, to make room for others. */
+  long handshakesClosed() {
+    return handshakes.closed();
+  }
+
   /** Looks at the files from now on, until the timer that it returns is cancelled. */
   long watch(Vertx vertx, HttpServer server) {
     return vertx.setPeriodic(
         ApiLimits.CERTIFICATE_LOOK.toMillis(),
-        _ ->
+        _ -> {
+          handshakes.tell(Connections.now());
+          if (isLooking.compareAndSet(false, true)) {
             vertx
                 .executeBlocking(this::look)
-                .compose(
-                    isNew ->
-                        Objects.requireNonNull(isNew)
-                            ? server.updateSSLOptions(options())
-                            : Future.succeededFuture(false))
-                .onFailure(
-                    e ->
-                        log.warn(
-                            "server.certificate-unchanged reason=\"{}\" next=\"the old one is used\"",
-                            e.getMessage())));
+                .compose(found -> use(Objects.requireNonNull(found), server::updateSSLOptions))
+                .onComplete(_ -> isLooking.set(false));
+          }
+        });
   }
 
-  /** Whether there is a new certificate to be used. Blocking. */
-  synchronized boolean look() {
+  /** A new certificate, if there is one to be used. Blocking. */
+  synchronized Optional<Renewal> look() {
     Stamp now = Stamp.of(certificateFile, keyFile);
     boolean isSettled = now.equals(seen);
     seen = now;
     if (now.equals(done) || !isSettled) {
-      return false;
+      return Optional.empty();
     }
-    done = now;
     try {
-      identity = ServerIdentity.read(certificateFile, keyFile);
+      return Optional.of(new Renewal(ServerIdentity.read(certificateFile, keyFile), now));
     } catch (Unusable e) {
-      log.warn(
-          "server.certificate-unchanged reason=\"{}\" next=\"the old one is used\"",
-          e.getMessage());
-      return false;
+      done = now;
+      unchanged(e);
+      return Optional.empty();
     }
+  }
+
+  /**
+   * Uses a new certificate, if there is one. If that fails, the next look finds it again.
+   *
+   * @param update has the server use something else
+   */
+  Future<Boolean> use(Optional<Renewal> found, Function<ServerSSLOptions, Future<Boolean>> update) {
+    if (found.isEmpty()) {
+      return Future.succeededFuture(false);
+    }
+    Renewal renewal = found.get();
+    return update
+        .apply(options(renewal.identity))
+        .onSuccess(_ -> used(renewal))
+        .onFailure(e -> failed(renewal, e));
+  }
+
+  private synchronized void used(Renewal renewal) {
+    identity = renewal.identity;
+    done = renewal.stamp;
+    refused = null;
     log.info("server.certificate-changed ends={}", identity.end());
     warn();
-    return true;
+  }
+
+  /** Tells of each only once: it is tried again and again. */
+  private synchronized void failed(Renewal renewal, Throwable cause) {
+    if (!renewal.stamp.equals(refused)) {
+      refused = renewal.stamp;
+      unchanged(cause);
+    }
+  }
+
+  private static void unchanged(Throwable cause) {
+    log.warn(
+        "server.certificate-unchanged reason=\"{}\" next=\"the old one is used\"",
+        cause.getMessage());
   }
 }

@@ -45,8 +45,10 @@ final class SubscriptionsApi {
   }
 
   private void create(Exchange exchange, byte[] body) {
-    Asked asked = reader.read(body);
-    destinations.check(exchange, asked.wish().url(), () -> create(exchange, asked));
+    exchange.readSettings(
+        body,
+        () -> reader.read(body),
+        asked -> destinations.check(exchange, asked.wish().url(), () -> create(exchange, asked)));
   }
 
   private void create(Exchange exchange, Asked asked) {
@@ -77,8 +79,10 @@ final class SubscriptionsApi {
   }
 
   private void change(Exchange exchange, byte[] body) {
-    Patch patch = reader.readPatch(body);
-    destinations.check(exchange, patch.url(), () -> update(exchange, patch, false));
+    exchange.readSettings(
+        body,
+        () -> reader.readPatch(body),
+        patch -> destinations.check(exchange, patch.url(), () -> update(exchange, patch, false)));
   }
 
   private Route pausing(String verb, boolean paused) {
@@ -89,7 +93,11 @@ final class SubscriptionsApi {
   }
 
   private void rotate(Exchange exchange, byte[] body) {
-    Rotation rotation = reader.readRotation(body);
+    exchange.readSettings(
+        body, () -> reader.readRotation(body), rotation -> rotate(exchange, rotation));
+  }
+
+  private void rotate(Exchange exchange, Rotation rotation) {
     Form.Change change = Form.Change.to(rotation.secret());
     update(exchange, Patch.of(change), rotation.isMade());
   }

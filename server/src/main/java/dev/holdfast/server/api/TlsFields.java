@@ -10,10 +10,12 @@ import java.security.MessageDigest;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -30,23 +32,13 @@ final class TlsFields {
   /** How much of a certificate's names is shown. */
   private static final int NAME_CHARS = 300;
 
-  private static final int REMEMBERED = 1_000;
-
-  /** What is shown of those that were shown lately: to read certificates takes a while. */
-  private static final Map<Certificates, Shown> SHOWN =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Certificates, Shown> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  /**
+   * What is shown of each, for as long as an endpoint has it: to read certificates takes a while.
+   */
+  private static final Map<EndpointTls, Shown> SHOWN =
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   private TlsFields() {}
-
-  /** All that is shown of. */
-  private record Certificates(@Nullable String own, @Nullable String roots) {}
 
   private record Shown(List<Item> own, List<Item> roots) {}
 
@@ -201,12 +193,20 @@ final class TlsFields {
     out.writeEndObject();
   }
 
+  /** Nobody waits for another who reads: it may be the event loop. */
   private static Shown shown(EndpointTls tls) {
-    Certificates key = new Certificates(tls.certificates(), tls.roots());
-    synchronized (SHOWN) {
-      return SHOWN.computeIfAbsent(
-          key, certificates -> new Shown(items(certificates.own), items(certificates.roots)));
+    Shown known = SHOWN.get(tls);
+    if (known != null) {
+      return known;
     }
+    Shown read = new Shown(items(tls.certificates()), items(tls.roots()));
+    SHOWN.put(tls, read);
+    return read;
+  }
+
+  /** Whether what is shown of it still has to be read, so that it is not for the event loop. */
+  static boolean isUnread(@Nullable EndpointTls tls) {
+    return tls != null && !SHOWN.containsKey(tls);
   }
 
   /** What was checked when it came in can be read; if it cannot, nothing is shown of it. */

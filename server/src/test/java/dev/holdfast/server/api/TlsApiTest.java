@@ -3,7 +3,9 @@ package dev.holdfast.server.api;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.EndpointTls;
 import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.buffer.Buffer;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +125,25 @@ class TlsApiTest {
       assertThat(shown.text()).contains("\"tls\":" + tls).doesNotContain(planted);
     }
     assertThat(reply.text()).doesNotContain(planted);
+  }
+
+  @Test
+  void what_is_shown_is_read_once_however_many_endpoints_there_are() {
+    List<EndpointTls> all = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      EndpointTls tls = new EndpointTls(null, null, "authority " + i);
+      assertThat(TlsFields.isUnread(tls)).isTrue();
+      Buffer _ =
+          Json.write(
+              out -> {
+                out.writeStartObject();
+                TlsFields.write(out, tls);
+                out.writeEndObject();
+              });
+      all.add(tls);
+    }
+    assertThat(all).noneMatch(TlsFields::isUnread);
+    assertThat(TlsFields.isUnread(null)).isFalse();
   }
 
   @Test
