@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -152,7 +153,8 @@ public final class StoreVault {
       return made;
     }
     Vault vault = unwrap(file, wrapped, source);
-    MasterKey current = read(source).orElseThrow().current();
+    MasterKeys masters = read(source).orElseThrow();
+    MasterKey current = masters.current();
     StoreVault opened = new StoreVault(writer, seals, source, current);
     if (wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
       seals.use(vault);
@@ -161,7 +163,19 @@ public final class StoreVault {
       opened.keep(vault.withNewKey(now), current, rotated(Actor.SERVER, now, before, current.id()));
       LOG.info("secrets.key-rotated from={} to={}", before, current.id());
     }
+    if (source instanceof KeyFile && masters.all().size() > 1) {
+      tellLeft(masters);
+    }
     return opened;
+  }
+
+  /** Tells of keys that nothing in the store is wrapped with. Whose they are is not known here. */
+  private static void tellLeft(MasterKeys masters) {
+    LOG.info(
+        "secrets.key-left file={} key={} next=\"this store does not need it; remove its line when no"
+            + " backup does\"",
+        masters.origin(),
+        masters.all().stream().skip(1).map(MasterKey::id).collect(Collectors.joining(",")));
   }
 
   /**
@@ -224,7 +238,7 @@ public final class StoreVault {
     keep(vault, next, rotated(by, now, before.id(), next.id()));
     LOG.info("secrets.key-rotated from={} to={}", before.id(), next.id());
     try {
-      file.finish(next);
+      file.finish(next, before);
     } catch (KeysRefused e) {
       LOG.warn(
           "secrets.key-left file={} key={} next=\"remove the old key's line by hand\"",
