@@ -127,6 +127,25 @@ public final class StoreVault {
   }
 
   /**
+   * Sees to it that a store without keys can get its first, before its tables are changed: where no
+   * master key can be made, an earlier version can still go on with the store.
+   */
+  static void prepare(Connection connection, MasterKeySource source)
+      throws SQLException, StoreRefused {
+    if (DataKeys.read(connection).isEmpty()) {
+      readOrMake(source);
+    }
+  }
+
+  private static MasterKeys readOrMake(MasterKeySource source) throws StoreRefused {
+    try {
+      return source.readOrMake();
+    } catch (KeysRefused e) {
+      throw new StoreRefused(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
    * Opens what is sealed. A store without keys gets its first; one whose keys are wrapped with an
    * older master key gets them wrapped with the current one.
    *
@@ -142,12 +161,7 @@ public final class StoreVault {
       throws SQLException, StoreException, StoreRefused {
     List<WrappedKey> wrapped = DataKeys.read(connection);
     if (wrapped.isEmpty()) {
-      StoreVault made;
-      try {
-        made = new StoreVault(writer, seals, source, source.readOrMake().current());
-      } catch (KeysRefused e) {
-        throw new StoreRefused(String.valueOf(e.getMessage()), e);
-      }
+      StoreVault made = new StoreVault(writer, seals, source, readOrMake(source).current());
       made.keep(Vault.make(now), made.inUse, null);
       LOG.info("secrets.key-first key={} source=\"{}\"", made.inUse.id(), source.where());
       return made;

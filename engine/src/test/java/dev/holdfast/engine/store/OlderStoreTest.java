@@ -41,6 +41,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -351,6 +352,21 @@ final class OlderStoreTest {
       }
     }
     assertThat(StoreCheck.run(crashed).problems()).isEmpty();
+  }
+
+  @Test
+  void without_a_master_key_it_stays_what_it_was() throws Exception {
+    KeyFile impossible = new KeyFile(directory.resolve("absent").resolve("key"));
+    assertThatThrownBy(
+            () -> SqliteStore.open(directory, impossible, InstantSource.fixed(NOW)).close())
+        .isInstanceOf(StoreRefused.class)
+        .hasMessageContainingAll("cannot be written", "secrets.key-file");
+    try (Connection connection = Sqlite.reader(StoreFile.path(directory))) {
+      assertThat(Migrations.version(connection)).isEqualTo(VERSION);
+    }
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      compare(store);
+    }
   }
 
   @Test
