@@ -91,8 +91,13 @@ public record KeyFile(Path path) implements MasterKeySource {
 
   /** Whether others than its owner can read it; not where nobody can say. */
   public boolean isReadableByOthers() {
+    return isReadableByOthers(path);
+  }
+
+  /** The same for another file with a key. */
+  public static boolean isReadableByOthers(Path file) {
     try {
-      return Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS::contains);
+      return Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains);
     } catch (IOException | UnsupportedOperationException e) {
       return false;
     }

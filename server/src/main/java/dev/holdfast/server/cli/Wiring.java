@@ -30,9 +30,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -135,7 +133,7 @@ final class Wiring {
     }
     try {
       ServerTls tls = ServerTls.of(certificate, key, clock);
-      if (isOpenToOthers(key)) {
+      if (KeyFile.isReadableByOthers(key)) {
         log.warn(
             "server.key-readable file=\"{}\" next=\"it is used all the same; take the right to read"
                 + " it from others\"",
@@ -146,14 +144,6 @@ final class Wiring {
       throw new CannotStart(
           "The server cannot encrypt connections (server.tls.certificate, server.tls.key). "
               + e.getMessage());
-    }
-  }
-
-  private static boolean isOpenToOthers(Path file) {
-    try {
-      return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);
-    } catch (IOException | UnsupportedOperationException e) {
-      return false;
     }
   }
 
