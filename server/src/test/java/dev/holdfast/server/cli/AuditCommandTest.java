@@ -250,3 +250,9 @@ class AuditCommandTest {
     assertThat(typed.err).contains("list or verify");
   }
 }
+      assertThat(typed.run("audit", "verify", "--json")).isEqualTo(ExitCode.FAILED);
+      assertThat(typed.out.lines())
+          .hasSize(3)
+          .contains("{\"chain\":\"acme\",\"number\":2,\"problem\":\"was changed\"}")
+          .anyMatch(
+              line -> line.matches("\\{\"chain\":\"acme\",\"number\":3,\"hash\":\"\\w{64}\"}"));
