@@ -6,6 +6,7 @@ import dev.holdfast.core.model.EndpointTls;
 import java.io.ByteArrayInputStream;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
+import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
@@ -16,6 +17,7 @@ import java.security.interfaces.RSAKey;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -92,6 +94,30 @@ public record TlsMaterial(
     List<X509Certificate> roots =
         tls.roots() == null ? List.of() : certificates(tls.roots(), Part.ROOTS, MOST_ROOTS);
     return new TlsMaterial(certificates, key, roots);
+  }
+
+  /** What a certificate is known by: its SHA-256 in hexadecimal. */
+  public static String fingerprint(X509Certificate certificate) {
+    try {
+      return HexFormat.of()
+          .formatHex(MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded()));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("a certificate that was read has no fingerprint", e);
+    }
+  }
+
+  /** What the certificates of an endpoint are known by; none where they cannot be read. */
+  public static List<String> fingerprints(@Nullable String pem) {
+    if (pem == null) {
+      return List.of();
+    }
+    try {
+      return certificates(pem, Part.ROOTS, MOST_ROOTS).stream()
+          .map(TlsMaterial::fingerprint)
+          .toList();
+    } catch (Unusable _) {
+      return List.of();
+    }
   }
 
   private static List<X509Certificate> certificates(String pem, Part part, int most)

@@ -14,6 +14,7 @@ import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.engine.Masked;
 import dev.holdfast.engine.egress.MaskedUrl;
+import dev.holdfast.engine.http.TlsMaterial;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -159,16 +160,21 @@ final class Acts {
         .put("tls", tls == null ? "null" : json(tls), tls);
   }
 
-  /** Certificates can be read by everybody, but are long; the key is told by nothing at all. */
+  /**
+   * Certificates can be read by everybody, but are long, so they are told by their fingerprints, as
+   * everywhere; the key is told by nothing at all.
+   */
   private static String json(EndpointTls tls) {
     return new Facts()
-        .text("certificateSha256", hash(tls.certificates()))
-        .text("rootsSha256", hash(tls.roots()))
+        .json("certificates", fingerprints(tls.certificates()))
+        .json("roots", fingerprints(tls.roots()))
         .json();
   }
 
-  private static @Nullable String hash(@Nullable String text) {
-    return text == null ? null : Facts.sha256(text);
+  private static String fingerprints(@Nullable String pem) {
+    return TlsMaterial.fingerprints(pem).stream()
+        .map(Facts::quoted)
+        .collect(Collectors.joining(",", "[", "]"));
   }
 
   private static Facts state(Endpoint endpoint) {

@@ -24,6 +24,8 @@ public final class ApiKeys {
   static final String COLUMNS =
       "id, name, role, tenant, created_at, hash, sum, expires_at, last_used_at";
 
+  private static final String FIND = "SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?";
+
   private final Writer writer;
   private final Reader reader;
 
@@ -83,9 +85,12 @@ public final class ApiKeys {
             Rows.setTime(statement, 8, expiresAt);
             statement.executeUpdate();
           }
-          ApiKey kept =
-              find(connection::prepareStatement, sha256)
-                  .orElseThrow(() -> new Damaged("a key that was kept is not there"));
+          ApiKey kept;
+          try (PreparedStatement statement = connection.prepareStatement(FIND)) {
+            kept =
+                find(statement, sha256)
+                    .orElseThrow(() -> new Damaged("a key that was kept is not there"));
+          }
           chains.append(act(by, createdAt, "key.created", kept, null, facts(kept)));
         });
     return find(sha256)
@@ -178,13 +183,11 @@ public final class ApiKeys {
   }
 
   public Optional<ApiKey> find(byte[] sha256) throws StoreException {
-    return reader.read("finding a key", connection -> find(connection, sha256));
+    return reader.read("finding a key", connection -> find(connection.prepare(FIND), sha256));
   }
 
-  private static Optional<ApiKey> find(Reader.Statements connection, byte[] sha256)
+  private static Optional<ApiKey> find(PreparedStatement statement, byte[] sha256)
       throws SQLException {
-    PreparedStatement statement =
-        connection.prepare("SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?");
     statement.setBytes(1, sha256);
     return only(statement);
   }

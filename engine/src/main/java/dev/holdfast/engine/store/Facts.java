@@ -91,10 +91,6 @@ public final class Facts {
     return facts.size() == 1 && facts.containsKey(name);
   }
 
-  boolean isEmpty() {
-    return facts.isEmpty();
-  }
-
   /** A JSON object. */
   String json() {
     StringBuilder json = new StringBuilder("{");

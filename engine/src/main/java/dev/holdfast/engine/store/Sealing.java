@@ -40,17 +40,28 @@ final class Sealing {
   private static final String UNWIPED =
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'unwiped'";
 
+  private static final String DROP_UNWIPED = "DROP TABLE unwiped";
+
   private final Connection connection;
   private final Writer writer;
   private final Seals seals;
+  private final long rewrittenBytes;
 
   /**
    * @param connection the writer's own, that nobody else uses yet
    */
   Sealing(Connection connection, Writer writer, Seals seals) {
+    this(connection, writer, seals, REWRITTEN_BYTES);
+  }
+
+  /**
+   * @param rewrittenBytes how large a file may be that is rewritten
+   */
+  Sealing(Connection connection, Writer writer, Seals seals, long rewrittenBytes) {
     this.connection = connection;
     this.writer = writer;
     this.seals = seals;
+    this.rewrittenBytes = rewrittenBytes;
   }
 
   void run() throws SQLException, StoreException {
@@ -148,43 +159,60 @@ final class Sealing {
     return plain;
   }
 
-  /** Wipes what is left of plain text, if there may be some. */
+  /**
+   * Wipes what is left of plain text, if there may be some. What cannot be done now is put off to
+   * the next open: secrets are sealed all the same, and nobody is served by a store that is shut.
+   */
   void wipe() throws SQLException {
     if (Sqlite.number(connection, UNWIPED) == 0) {
       return;
     }
-    if (isWiped()) {
-      LOG.info("store.sealed next=\"no secret is in the store's files in plain text\"");
-    } else {
-      LOG.warn(
-          "store.wiping-postponed next=\"plain text may be left in the store's files; tried again at"
-              + " the next start\"");
+    try {
+      long bytes = (long) Sqlite.number(connection, "PRAGMA page_count") * Sqlite.PAGE_BYTES;
+      if (bytes > rewrittenBytes) {
+        isMoved();
+        LOG.warn(
+            "store.not-rewritten bytes={} next=\"plain text that was deleted before may be left in"
+                + " unused parts of the file; make a backup and restore it, that has none of it\"",
+            bytes);
+        return;
+      }
+      rewrite();
+      if (isMoved()) {
+        Sqlite.execute(connection, DROP_UNWIPED);
+        LOG.info("store.sealed next=\"no secret is in the store's files in plain text\"");
+      } else {
+        postpone(null);
+      }
+    } catch (SQLException e) {
+      if (Sqlite.isDamage(e)) {
+        throw e;
+      }
+      postpone(e);
     }
   }
 
-  private boolean isWiped() throws SQLException {
-    long bytes = (long) Sqlite.number(connection, "PRAGMA page_count") * Sqlite.PAGE_BYTES;
-    if (bytes > REWRITTEN_BYTES) {
-      LOG.warn(
-          "store.not-rewritten bytes={} next=\"what was deleted before may still be in unused parts"
-              + " of the file; a backup that is restored has none of it\"",
-          bytes);
-    } else {
-      try {
-        Sqlite.execute(
-            connection, "PRAGMA temp_store = FILE", "VACUUM", "PRAGMA temp_store = MEMORY");
-      } catch (SQLException e) {
-        if (Sqlite.failure("rewriting the file", e).kind() != StoreException.Kind.FULL) {
-          throw e;
-        }
-        return false;
-      }
+  private static void postpone(@Nullable SQLException cause) {
+    LOG.warn(
+        "store.wiping-postponed next=\"plain text may be left in the store's files; tried again at"
+            + " the next start\"",
+        cause);
+  }
+
+  private void rewrite() throws SQLException {
+    Sqlite.execute(connection, "PRAGMA temp_store = FILE");
+    try {
+      Sqlite.execute(connection, "VACUUM");
+    } finally {
+      Sqlite.execute(connection, "PRAGMA temp_store = MEMORY");
     }
-    if (!isMoved()) {
-      return false;
+  }
+
+  /** Notes that a copy which was made row by row has nothing to wipe. */
+  static void copied(Connection copy) throws SQLException {
+    if (Sqlite.number(copy, UNWIPED) != 0) {
+      Sqlite.execute(copy, DROP_UNWIPED);
     }
-    Sqlite.execute(connection, "DROP TABLE unwiped");
-    return true;
   }
 
   /** Moves all of the log into the file and cuts it off, unless somebody reads from it. */

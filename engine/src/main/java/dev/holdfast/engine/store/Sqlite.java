@@ -66,6 +66,13 @@ final class Sqlite {
     return config(true).createConnection(url(file, ""));
   }
 
+  /** A connection that may write into a copy, which is made anew if it is not finished. */
+  static Connection copyWriter(Path file) throws SQLException {
+    Connection connection = config(false).createConnection(url(file, ""));
+    execute(connection, "PRAGMA journal_mode = MEMORY");
+    return connection;
+  }
+
   /** A connection to a file that nobody changes: leaves no trace, and sees no log. */
   static Connection frozenReader(Path file) throws SQLException {
     return config(true).createConnection(url(file, "?immutable=1"));

@@ -158,6 +158,9 @@ public final class SqliteStore implements Store, History {
     this.file = file;
     var connection = Sqlite.writer(file.path(), limits.longLogBytes());
     opened.add(connection);
+    if (keys != null) {
+      StoreVault.prepare(connection, keys);
+    }
     Migrations.apply(connection);
     Migrations.makeShrinkable(connection);
     HistoryIndex index = new HistoryIndex(connection, upkeepLimits.index());

@@ -81,6 +81,9 @@ public final class StoreBackup {
       Files.deleteIfExists(part);
       try {
         copy(store, part, longestLogBytes, observer);
+        try (Connection copy = Sqlite.copyWriter(part)) {
+          Sealing.copied(copy);
+        }
         StoreFile.sync(part);
         observer.checking();
         Copy copy = check(part, store);

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -126,6 +127,25 @@ public final class StoreVault {
   }
 
   /**
+   * Sees to it that a store without keys can get its first, before its tables are changed: where no
+   * master key can be made, an earlier version can still go on with the store.
+   */
+  static void prepare(Connection connection, MasterKeySource source)
+      throws SQLException, StoreRefused {
+    if (DataKeys.read(connection).isEmpty()) {
+      readOrMake(source);
+    }
+  }
+
+  private static MasterKeys readOrMake(MasterKeySource source) throws StoreRefused {
+    try {
+      return source.readOrMake();
+    } catch (KeysRefused e) {
+      throw new StoreRefused(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
    * Opens what is sealed. A store without keys gets its first; one whose keys are wrapped with an
    * older master key gets them wrapped with the current one.
    *
@@ -141,18 +161,14 @@ public final class StoreVault {
       throws SQLException, StoreException, StoreRefused {
     List<WrappedKey> wrapped = DataKeys.read(connection);
     if (wrapped.isEmpty()) {
-      StoreVault made;
-      try {
-        made = new StoreVault(writer, seals, source, source.readOrMake().current());
-      } catch (KeysRefused e) {
-        throw new StoreRefused(String.valueOf(e.getMessage()), e);
-      }
+      StoreVault made = new StoreVault(writer, seals, source, readOrMake(source).current());
       made.keep(Vault.make(now), made.inUse, null);
       LOG.info("secrets.key-first key={} source=\"{}\"", made.inUse.id(), source.where());
       return made;
     }
     Vault vault = unwrap(file, wrapped, source);
-    MasterKey current = read(source).orElseThrow().current();
+    MasterKeys masters = read(source).orElseThrow();
+    MasterKey current = masters.current();
     StoreVault opened = new StoreVault(writer, seals, source, current);
     if (wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
       seals.use(vault);
@@ -161,7 +177,19 @@ public final class StoreVault {
       opened.keep(vault.withNewKey(now), current, rotated(Actor.SERVER, now, before, current.id()));
       LOG.info("secrets.key-rotated from={} to={}", before, current.id());
     }
+    if (source instanceof KeyFile && masters.all().size() > 1) {
+      tellLeft(masters);
+    }
     return opened;
+  }
+
+  /** Tells of keys that nothing in the store is wrapped with. Whose they are is not known here. */
+  private static void tellLeft(MasterKeys masters) {
+    LOG.info(
+        "secrets.key-left file={} key={} next=\"this store does not need it; remove its line when no"
+            + " backup does\"",
+        masters.origin(),
+        masters.all().stream().skip(1).map(MasterKey::id).collect(Collectors.joining(",")));
   }
 
   /**
@@ -224,7 +252,7 @@ public final class StoreVault {
     keep(vault, next, rotated(by, now, before.id(), next.id()));
     LOG.info("secrets.key-rotated from={} to={}", before.id(), next.id());
     try {
-      file.finish(next);
+      file.finish(next, before);
     } catch (KeysRefused e) {
       LOG.warn(
           "secrets.key-left file={} key={} next=\"remove the old key's line by hand\"",

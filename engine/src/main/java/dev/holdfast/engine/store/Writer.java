@@ -283,7 +283,7 @@ final class Writer implements AutoCloseable {
               }
               for (Endpoint endpoint : batch.endpoints()) {
                 keepHealth(endpoint);
-                if (configured.contains(endpoint.id())) {
+                if (!configured.isEmpty() && configured.contains(endpoint.id())) {
                   sealAgain(endpoint);
                 }
               }

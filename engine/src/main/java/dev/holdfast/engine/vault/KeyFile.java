@@ -91,8 +91,13 @@ public record KeyFile(Path path) implements MasterKeySource {
 
   /** Whether others than its owner can read it; not where nobody can say. */
   public boolean isReadableByOthers() {
+    return isReadableByOthers(path);
+  }
+
+  /** The same for another file with a key. */
+  public static boolean isReadableByOthers(Path file) {
     try {
-      return Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS::contains);
+      return Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains);
     } catch (IOException | UnsupportedOperationException e) {
       return false;
     }
@@ -100,7 +105,7 @@ public record KeyFile(Path path) implements MasterKeySource {
 
   /**
    * Makes ready for another current key: the first one of the file if that is not in use yet, and
-   * else a new one. The one in use stays in the file.
+   * else a new one. The one in use stays in the file, and so do all others.
    */
   public MasterKeys begin(MasterKey inUse) throws KeysRefused {
     List<MasterKey> there = read().map(MasterKeys::all).orElse(List.of());
@@ -110,18 +115,26 @@ public record KeyFile(Path path) implements MasterKeySource {
             ? MasterKey.make(new SecureRandom())
             : there.getFirst());
     keys.add(inUse);
-    for (MasterKey key : there) {
-      if (keys.size() < MasterKeys.MOST) {
-        keys.add(key);
-      }
+    keys.addAll(there);
+    if (keys.size() > MasterKeys.MOST) {
+      throw new KeysRefused(
+          "The key file %s has no room for another key: there are %d at most. Remove the lines of keys that neither the store nor a backup needs."
+              .formatted(path, MasterKeys.MOST));
     }
     List<MasterKey> wanted = List.copyOf(keys);
     return wanted.equals(there) ? new MasterKeys(there, where()) : write(wanted);
   }
 
-  /** Leaves the current key alone in the file, once nothing is wrapped with the others. */
-  public void finish(MasterKey current) throws KeysRefused {
-    write(List.of(current));
+  /**
+   * Removes the key that was in use before, once nothing is wrapped with it. Whatever else is in
+   * the file by now stays there: nobody but its owner knows what it is for.
+   */
+  public void finish(MasterKey current, MasterKey before) throws KeysRefused {
+    LinkedHashSet<MasterKey> keys = new LinkedHashSet<>();
+    keys.add(current);
+    read().ifPresent(there -> keys.addAll(there.all()));
+    keys.remove(before);
+    write(List.copyOf(keys));
   }
 
   private MasterKeys write(List<MasterKey> keys) throws KeysRefused {
@@ -129,8 +142,9 @@ public record KeyFile(Path path) implements MasterKeySource {
     for (MasterKey key : keys) {
       text.append(key.text()).append('\n');
     }
-    Path unfinished = path.resolveSibling(path.getFileName() + ".new");
     try {
+      Path target = target();
+      Path unfinished = target.resolveSibling(target.getFileName() + ".new");
       Files.deleteIfExists(unfinished);
       try (FileChannel channel =
           FileChannel.open(
@@ -143,8 +157,8 @@ public record KeyFile(Path path) implements MasterKeySource {
         }
         channel.force(true);
       }
-      move(unfinished);
-      sync(path.toAbsolutePath().getParent());
+      move(unfinished, target);
+      sync(target.toAbsolutePath().getParent());
       return new MasterKeys(keys, where());
     } catch (IOException e) {
       throw new KeysRefused(
@@ -158,17 +172,22 @@ public record KeyFile(Path path) implements MasterKeySource {
     }
   }
 
+  /** What the file is behind all links, so that these stay what they are. */
+  private Path target() throws IOException {
+    return Files.exists(path) ? path.toRealPath() : path;
+  }
+
   private FileAttribute<?>[] ownerOnly() {
     return path.getFileSystem().supportedFileAttributeViews().contains("posix")
         ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(OWNER_ONLY)}
         : new FileAttribute<?>[0];
   }
 
-  private void move(Path unfinished) throws IOException {
+  private static void move(Path unfinished, Path target) throws IOException {
     try {
-      Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
+      Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE);
     } catch (AtomicMoveNotSupportedException e) {
-      Files.move(unfinished, path, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(unfinished, target, StandardCopyOption.REPLACE_EXISTING);
     }
   }
 

@@ -186,16 +186,35 @@ class AuditTest {
     return json.substring(from, json.indexOf('"', from));
   }
 
+  private static final String CERTIFICATE =
+      """
+      -----BEGIN CERTIFICATE-----
+      MIIBQjCB9aADAgECAhQzJbZA4yofHciFIs45yk8FLdDl7jAFBgMrZXAwFjEUMBIG
+      A1UEAwwLb25lLmV4YW1wbGUwIBcNMjYxMTE2MDkyNDIyWhgPMjEyNjEwMjMwOTI0
+      MjJaMBYxFDASBgNVBAMMC29uZS5leGFtcGxlMCowBQYDK2VwAyEArDo4n+51rA1x
+      zLTMCfKu+ox16+GkVA1do+g0mTZ8w7+jUzBRMB0GA1UdDgQWBBR7yCP2Yopmg3Eg
+      bjuz/dL8YuPReTAfBgNVHSMEGDAWgBR7yCP2Yopmg3Egbjuz/dL8YuPReTAPBgNV
+      HRMBAf8EBTADAQH/MAUGAytlcANBAFn8kYxzdL9Ao79xFYqBkhscoKVHxpwazsLQ
+      erNv06hRW0daPh2IW6LDSbaia7/rX1peJKS1lz7AxptYmlvDMQc=
+      -----END CERTIFICATE-----
+      """;
+
+  /** What openssl says of it. */
+  private static final String FINGERPRINT =
+      "8695f980eca3c416cd9db1cfe91b575a9df57607e96dab801ea65bc2b2a0ece6";
+
   @Test
   void what_is_set_about_an_endpoint_is_told_without_its_key() throws Exception {
     Endpoint before = sample.endpoint("https://one.example/");
     Endpoint after =
         before
             .withRateLimit(new RateLimit(5))
-            .withTls(new EndpointTls("our certificate", "our private key", null));
+            .withTls(new EndpointTls(CERTIFICATE, "our private key", CERTIFICATE + CERTIFICATE));
     assertThat(told(new Deed.Configured(before, after)))
         .contains("\"action\":\"endpoint.changed\"", "\"before\":{\"rateLimit\":null,\"tls\":null}")
-        .contains("\"rateLimit\":5.0", "\"certificateSha256\":\"", "\"rootsSha256\":null")
+        .contains(
+            "\"rateLimit\":5.0",
+            "\"certificates\":[\"%1$s\"],\"roots\":[\"%1$s\",\"%1$s\"]".formatted(FINGERPRINT))
         .doesNotContain("private", Facts.sha256("our private key"));
   }
 

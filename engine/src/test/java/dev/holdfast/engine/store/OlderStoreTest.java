@@ -39,7 +39,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -267,18 +269,79 @@ final class OlderStoreTest {
     }
   }
 
+  private Sealing sealing(Connection connection, long rewrittenBytes) throws Exception {
+    Migrations.apply(connection);
+    Seals seals = Seals.closed();
+    Mark mark = new Mark(new RandomAccessFile(directory.resolve("mark").toFile(), "rw"));
+    Writer writer =
+        new Writer(
+            connection, mark, new HistoryIndex(connection, HistoryIndex.Limits.DEFAULT), seals);
+    StoreVault.open(
+        connection, writer, seals, KeyFile.in(directory), StoreFile.path(directory), NOW);
+    return new Sealing(connection, writer, seals, rewrittenBytes);
+  }
+
+  @Test
+  void a_file_that_is_too_large_to_be_rewritten_is_when_it_no_longer_is() throws Exception {
+    try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
+      Sqlite.execute(
+          connection,
+          "INSERT INTO subscriptions (id, tenant, endpoint, types, created_at, sum, secrets)"
+              + " VALUES (1, 'default', 2, '', 0, 0, '%s')"
+                  .formatted("freed-secret".repeat(50_000)),
+          "DELETE FROM subscriptions WHERE id = 1");
+    }
+    try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
+      sealing(connection, 0).run();
+    }
+    assertThat(isFound("freed-secret")).as("what was deleted long ago").isTrue();
+    Files.delete(directory.resolve("mark"));
+    Path backup = crashed.resolve("backup.db");
+    StoreBackup.backup(directory, backup, false, new Unobserved());
+    assertThat(isFound(crashed, "freed-secret")).isFalse();
+    try (Connection connection = Sqlite.frozenReader(backup)) {
+      assertThat(isUnwiped(connection)).as("a backup has nothing to wipe").isFalse();
+    }
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      compare(store);
+      assertThat(isFound("freed-secret")).isFalse();
+    }
+    try (Connection connection = Sqlite.reader(StoreFile.path(directory))) {
+      assertThat(isUnwiped(connection)).isFalse();
+    }
+  }
+
+  private static boolean isUnwiped(Connection connection) throws SQLException {
+    return Sqlite.number(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'unwiped'")
+        != 0;
+  }
+
+  @Test
+  void a_wiping_that_fails_is_postponed() throws Exception {
+    try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0);
+        Connection other = Sqlite.writer(StoreFile.path(directory), 0)) {
+      Sealing sealing = sealing(connection, Long.MAX_VALUE);
+      sealing.sealRows();
+      Sqlite.execute(connection, "PRAGMA busy_timeout = 0");
+      Sqlite.execute(other, "BEGIN IMMEDIATE");
+      sealing.wipe();
+      assertThat(isUnwiped(connection)).isTrue();
+      assertThat(Sqlite.number(connection, "PRAGMA temp_store")).as("in memory").isEqualTo(2);
+      Sqlite.execute(other, "ROLLBACK");
+      Sqlite.execute(connection, "BEGIN");
+      sealing.wipe();
+      Sqlite.execute(connection, "ROLLBACK");
+      assertThat(isUnwiped(connection)).as("whatever the reason is").isTrue();
+      sealing.wipe();
+      assertThat(isUnwiped(connection)).isFalse();
+    }
+    assertThat(isFound("deleted-secret")).isFalse();
+  }
+
   @Test
   void a_sealing_that_ended_before_the_wiping_goes_on() throws Exception {
     try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
-      Migrations.apply(connection);
-      Seals seals = Seals.closed();
-      Mark mark = new Mark(new RandomAccessFile(directory.resolve("mark").toFile(), "rw"));
-      Writer writer =
-          new Writer(
-              connection, mark, new HistoryIndex(connection, HistoryIndex.Limits.DEFAULT), seals);
-      StoreVault.open(
-          connection, writer, seals, KeyFile.in(directory), StoreFile.path(directory), NOW);
-      new Sealing(connection, writer, seals).sealRows();
+      sealing(connection, Long.MAX_VALUE).sealRows();
       copyTo(crashed);
     }
     assertThat(isFound(crashed, "whsec_new")).as("there is something to wipe").isTrue();
@@ -292,6 +355,21 @@ final class OlderStoreTest {
   }
 
   @Test
+  void without_a_master_key_it_stays_what_it_was() throws Exception {
+    KeyFile impossible = new KeyFile(directory.resolve("absent").resolve("key"));
+    assertThatThrownBy(
+            () -> SqliteStore.open(directory, impossible, InstantSource.fixed(NOW)).close())
+        .isInstanceOf(StoreRefused.class)
+        .hasMessageContainingAll("cannot be written", "secrets.key-file");
+    try (Connection connection = Sqlite.reader(StoreFile.path(directory))) {
+      assertThat(Migrations.version(connection)).isEqualTo(VERSION);
+    }
+    try (SqliteStore store = SqliteStore.open(directory)) {
+      compare(store);
+    }
+  }
+
+  @Test
   void a_sealing_that_ended_before_its_commit_begins_again() throws Exception {
     KeyFile.in(directory).readOrMake();
     SqliteStore.openSealed(directory).close();
@@ -300,6 +378,14 @@ final class OlderStoreTest {
       compare(store);
       assertThat(isFound("whsec_new")).isFalse();
     }
+  }
+
+  private static final class Unobserved implements StoreBackup.Observer {
+    @Override
+    public void copied(long bytes, long ofAbout) {}
+
+    @Override
+    public void checking() {}
   }
 
   private boolean isFound(String text) throws IOException {

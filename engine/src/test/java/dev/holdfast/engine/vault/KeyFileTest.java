@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,8 +90,42 @@ final class KeyFileTest {
     write(ONE);
     MasterKeys begun = file.begin(ONE);
     assertThat(keys()).isEqualTo(begun.all()).hasSize(2).endsWith(ONE);
-    file.finish(begun.current());
+    file.finish(begun.current(), ONE);
     assertThat(keys()).containsExactly(begun.current());
+  }
+
+  @Test
+  void a_change_removes_the_key_that_was_in_use_and_no_other() throws Exception {
+    write(ONE, TWO);
+    MasterKey next = file.begin(ONE).current();
+    assertThat(keys()).containsExactly(next, ONE, TWO);
+    MasterKey added = MasterKey.make(new SecureRandom());
+    write(next, ONE, TWO, added);
+    file.finish(next, ONE);
+    assertThat(keys()).containsExactly(next, TWO, added);
+  }
+
+  @Test
+  void a_change_that_there_is_no_room_for_leaves_all_keys() throws Exception {
+    List<MasterKey> full =
+        Stream.generate(() -> MasterKey.make(new SecureRandom())).limit(MasterKeys.MOST).toList();
+    write(full.toArray(MasterKey[]::new));
+    assertThatThrownBy(() -> file.begin(full.getFirst()))
+        .isInstanceOf(KeysRefused.class)
+        .hasMessageContaining("no room for another key");
+    assertThat(keys()).isEqualTo(full);
+  }
+
+  @Test
+  void a_link_to_the_file_stays_a_link() throws Exception {
+    Path real = Files.createDirectory(directory.resolve("real")).resolve("key");
+    Files.writeString(real, ONE.text());
+    Files.createSymbolicLink(file.path(), real);
+    MasterKey next = file.begin(ONE).current();
+    file.finish(next, ONE);
+    assertThat(file.path()).isSymbolicLink();
+    assertThat(new KeyFile(real).read().orElseThrow().all()).containsExactly(next);
+    assertThat(directory.toFile().list()).containsExactlyInAnyOrder("master.key", "real");
   }
 
   @Test

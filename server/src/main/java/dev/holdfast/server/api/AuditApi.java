@@ -29,29 +29,27 @@ final class AuditApi {
 
   private void list(Exchange exchange, byte[] body) {
     Parameters given = exchange.parameters();
+    String chain = exchange.caller().only();
+    Cursor.List list = chain == null ? Cursor.List.AUDIT : Cursor.List.AUDIT_CHAIN;
     Audit.Query query =
         new Audit.Query(
-            exchange.caller().only(),
+            chain,
             given.time("since"),
             given.time("until"),
             text(given, "action"),
             text(given, "target"),
             text(given, "actor"),
-            given.before(Cursor.List.AUDIT),
+            given.before(list),
             given.limit());
     exchange.then(
         engine.audit(query),
         found -> {
           Long next = found.next();
           exchange.answerLargeList(
-              new Page<>(found.entries(), next == null ? null : cursor(next)),
-              entry -> cursor(entry.place()),
+              new Page<>(found.entries(), next == null ? null : Cursor.text(list, next)),
+              entry -> Cursor.text(list, entry.place()),
               AuditApi::write);
         });
-  }
-
-  private static String cursor(long place) {
-    return Cursor.text(Cursor.List.AUDIT, place);
   }
 
   private static @Nullable String text(Parameters given, String name) {

@@ -20,7 +20,10 @@ final class Cursor {
     MESSAGES('m'),
     REPLAYS('r'),
     KEYS('k'),
-    AUDIT('a');
+    AUDIT('a'),
+
+    /** One chain of the audit log, which goes by other numbers than all of it. */
+    AUDIT_CHAIN('c');
 
     private final byte letter;
 

@@ -5,13 +5,10 @@ import dev.holdfast.engine.http.TlsMaterial;
 import dev.holdfast.engine.http.TlsMaterial.Part;
 import dev.holdfast.engine.http.TlsMaterial.Unusable;
 import dev.holdfast.server.api.Problem.Kind;
-import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,16 +42,11 @@ final class TlsFields {
   /** What is shown of a certificate. */
   private record Item(String subject, String issuer, Instant notAfter, String fingerprint) {
     static Item of(X509Certificate certificate) {
-      try {
-        return new Item(
-            cut(certificate.getSubjectX500Principal().getName()),
-            cut(certificate.getIssuerX500Principal().getName()),
-            certificate.getNotAfter().toInstant(),
-            HexFormat.of()
-                .formatHex(MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded())));
-      } catch (GeneralSecurityException e) {
-        throw new IllegalStateException("a certificate that was read cannot be shown", e);
-      }
+      return new Item(
+          cut(certificate.getSubjectX500Principal().getName()),
+          cut(certificate.getIssuerX500Principal().getName()),
+          certificate.getNotAfter().toInstant(),
+          TlsMaterial.fingerprint(certificate));
     }
 
     private static String cut(String name) {

@@ -150,6 +150,9 @@ final class AuditCommand implements Runnable {
         "  ./holdfast audit verify",
         "  ./holdfast audit verify --tenant acme --head acme:12:9f86d081884c7d65…",
         "",
+        "--json prints an object for each last entry (chain, number, hash) and for each entry that is",
+        "wrong (chain, number, problem).",
+        "",
         "Exit codes: 0 all is as it was written, 1 it is not or could not be read, 2 wrong usage."
       })
   int verify(
@@ -172,9 +175,12 @@ final class AuditCommand implements Runnable {
   private static void tell(ClientOptions client, AuditTrail trail) throws CommandFailed {
     PrintWriter out = client.out();
     for (Head head : trail.heads()) {
-      out.println(Printable.text(head.toString()));
+      out.println(client.isJson() ? json(head) : Printable.text(head.toString()));
     }
     List<AuditTrail.Problem> problems = trail.problems();
+    if (client.isJson()) {
+      problems.forEach(problem -> out.println(json(problem)));
+    }
     if (problems.isEmpty()) {
       client
           .err()
@@ -194,6 +200,22 @@ final class AuditCommand implements Runnable {
     }
     throw new CommandFailed(
         String.join(System.lineSeparator(), found.stream().map(Printable::text).toList()));
+  }
+
+  private static String json(Head head) {
+    return Item.create()
+        .put("chain", head.chain())
+        .put("number", head.number())
+        .put("hash", head.hash())
+        .toString();
+  }
+
+  private static String json(AuditTrail.Problem problem) {
+    return Item.create()
+        .put("chain", problem.chain())
+        .put("number", problem.number())
+        .put("problem", problem.what())
+        .toString();
   }
 
   private static final class HeadText implements ITypeConverter<Head> {

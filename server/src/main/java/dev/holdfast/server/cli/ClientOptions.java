@@ -97,10 +97,15 @@ final class ClientOptions {
   }
 
   ApiClient connect() throws CommandFailed {
+    checkTenant();
+    return new ApiClient(server(), key().orElse(null), tenant, trust());
+  }
+
+  /** Refuses what cannot be a tenant, also where no server is asked. */
+  void checkTenant() {
     if (tenant != null && !TenantName.isValid(tenant)) {
       throw usage("--tenant: '%s' is no tenant. %s".formatted(tenant, TenantName.RULE));
     }
-    return new ApiClient(server(), key().orElse(null), tenant, trust());
   }
 
   /** Absent where the usual authorities will do. */

@@ -301,6 +301,7 @@ final class KeyCommand implements Runnable {
     if (data != null && client.namesServer()) {
       throw client.usage("Give --data or a server (--server, HOLDFAST_SERVER), not both.");
     }
+    client.checkTenant();
     try {
       if (data != null) {
         open(client, data, atStore, "Leave --data out, so that the server is asked.");

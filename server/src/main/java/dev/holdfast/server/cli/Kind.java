@@ -668,7 +668,7 @@ interface Kind<T> {
     }
   }
 
-  /** See {@link #optionalCollector}. */
+  /** See {@link #optionalCollector}. It may have a token in it, so that no part of it is shown. */
   record OptionalCollector() implements Kind<Optional<URI>> {
     private static final String TRACES = "/v1/traces";
 
@@ -685,9 +685,7 @@ interface Kind<T> {
       }
       boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
       if (!isHttp || uri.getHost() == null) {
-        throw new BadValue(
-            "is no URL that begins with http:// or https:// and a host",
-            text.matches("[A-Za-z0-9.-]+:\\d{1,5}") ? "http://" + text : null);
+        throw new BadValue("is no URL that begins with http:// or https:// and a host");
       }
       if (uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getFragment() != null) {
         throw new BadValue("has a user, a query or a fragment");
@@ -701,6 +699,11 @@ interface Kind<T> {
       return "nothing, or an http or https URL such as http://localhost:4318, to which "
           + TRACES
           + " is added when it has no path";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
     }
   }
 
@@ -741,11 +744,7 @@ interface Kind<T> {
 
     @Override
     public String allowed() {
-      return "nothing, or "
-          + MasterKey.FORM
-          + "; up to "
-          + MasterKeys.MOST
-          + " of them, separated by commas";
+      return MasterKey.FORM + "; up to " + MasterKeys.MOST + " of them, separated by commas";
     }
 
     @Override

@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Settings {
   private static final List<Setting<?>> CATALOGUE = new ArrayList<>();
+
+  /** What a name looks like that may be shown: a setting's, and not a key in the wrong place. */
+  private static final Pattern NAME = Pattern.compile("[a-z0-9.-]{0,39}|HOLDFAST_[A-Za-z0-9_]*");
 
   /** What a key must have that others can try to guess. */
   private static final int OPEN_KEY_CHARS = 32;
@@ -644,7 +648,8 @@ final class Settings {
         Integer before = lines.putIfAbsent(entry.key(), entry.line());
         if (before != null) {
           problems.add(
-              new Problem(shown(entry.key()), origin, "stands in line " + before + " too"));
+              new Problem(
+                  named(settings, entry.key()), origin, "stands in line " + before + " too"));
         }
         take(settings, entry.key(), entry.value(), origin);
       }
@@ -682,7 +687,8 @@ final class Settings {
         String key = assignment.substring(0, equals).strip();
         if (!seen.add(key)) {
           problems.add(
-              new Problem(shown(key), "--set", "is given more than once on the command line"));
+              new Problem(
+                  named(settings, key), "--set", "is given more than once on the command line"));
         }
         take(settings, key, assignment.substring(equals + 1).strip(), "--set");
       }
@@ -693,13 +699,19 @@ final class Settings {
       if (setting == null) {
         problems.add(
             new Problem(
-                shown(name),
+                named(known, name),
                 origin,
                 "there is no such setting"
-                    + NearMiss.among(known.keySet().stream().sorted().toList(), name)
-                        .map(meant -> "; did you mean " + meant + "?")
-                        .orElse("")));
+                    + meant(known, name).map(one -> "; did you mean " + one + "?").orElse("")));
         return;
+      }
+      if (text.isEmpty() && setting.key().equals(SECRETS_KEY.key())) {
+        // Whoever gives it wants no key file, and would not notice that one was made.
+        problems.add(
+            new Problem(
+                name,
+                origin,
+                "is empty; give it a master key, or leave it out for one in a key file"));
       }
       try {
         setting.kind().read(text);
@@ -707,6 +719,17 @@ final class Settings {
         problems.add(new Problem(name, origin, describe(setting, text, e)));
       }
       given.put(setting.key(), new Given(text, origin.equals("environment") ? name : origin));
+    }
+
+    private static Optional<String> meant(Map<String, Setting<?>> known, String name) {
+      return NearMiss.among(known.keySet().stream().sorted().toList(), name);
+    }
+
+    /** A name to be shown, unless it may be a secret: a file with a key in it is easily named. */
+    private static String named(Map<String, Setting<?>> known, String name) {
+      return NAME.matcher(name).matches() || meant(known, name).isPresent()
+          ? shown(name)
+          : "(not shown)";
     }
 
     private static String describe(Setting<?> setting, String text, BadValue bad) {

@@ -30,9 +30,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -76,27 +74,28 @@ final class Wiring {
         settings.tracing(Version.NUMBER).map(to -> Tracing.start(to, clock)).orElse(null);
     Tracer tracer = tracing == null ? null : tracing.tracer();
     Holdfast engine = null;
+    ApiServer api = null;
     try {
       engine =
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
       Keys keys = Keys.open(settings, engine.apiKeys(), clock, out);
-      engine.audit().append(started(settings, clock.instant()));
       PrometheusMeterRegistry metrics = metrics(tracing);
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
-      ApiServer api =
+      api =
           ApiServer.start(
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls));
+      engine.audit().append(started(settings, clock.instant()));
       vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
       return new Running(vertx, engine, api, tracing, keys, warnings(engine.vault()));
     } catch (StoreRefused e) {
-      stop(null, tracing, vertx);
+      stop(null, null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
     } catch (StoreException e) {
-      stop(engine, tracing, vertx);
+      stop(api, engine, tracing, vertx);
       throw new CannotStart("The store in %s: %s".formatted(options.data(), e.getMessage()));
     } catch (IOException e) {
-      stop(engine, tracing, vertx);
+      stop(api, engine, tracing, vertx);
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
     }
@@ -114,7 +113,7 @@ final class Wiring {
         "others can read the master key; chmod 600 " + Printable.text(open.get().toString()));
   }
 
-  /** What is written down of a start: with which settings. */
+  /** What is written down of a start, when it has succeeded: with which settings. */
   private static Act started(Settings settings, Instant now) {
     return new Act(
         Actor.SERVER,
@@ -135,7 +134,7 @@ final class Wiring {
     }
     try {
       ServerTls tls = ServerTls.of(certificate, key, clock);
-      if (isOpenToOthers(key)) {
+      if (KeyFile.isReadableByOthers(key)) {
         log.warn(
             "server.key-readable file=\"{}\" next=\"it is used all the same; take the right to read"
                 + " it from others\"",
@@ -146,14 +145,6 @@ final class Wiring {
       throw new CannotStart(
           "The server cannot encrypt connections (server.tls.certificate, server.tls.key). "
               + e.getMessage());
-    }
-  }
-
-  private static boolean isOpenToOthers(Path file) {
-    try {
-      return Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);
-    } catch (IOException | UnsupportedOperationException e) {
-      return false;
     }
   }
 
@@ -240,11 +231,15 @@ final class Wiring {
                     "keys.uses-unwritten next=\"when keys were last used is written later\"", e));
   }
 
-  private static void stop(@Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
+  private static void stop(
+      @Nullable ApiServer api, @Nullable Holdfast engine, @Nullable Tracing tracing, Vertx vertx) {
     if (tracing != null) {
       tracing.close();
     }
-    Future<Void> stopped = engine == null ? Future.succeededFuture() : engine.stop();
+    Future<Void> stopped = api == null ? Future.succeededFuture() : api.stop();
+    if (engine != null) {
+      stopped = stopped.eventually(engine::stop);
+    }
     stopped.eventually(vertx::close).await();
   }
 

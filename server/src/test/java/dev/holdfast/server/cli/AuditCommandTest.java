@@ -1,10 +1,14 @@
 package dev.holdfast.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -15,7 +19,10 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -144,11 +151,13 @@ class AuditCommandTest {
 
   /** The only message, once its first attempt has failed. */
   private String waiting(RunningServer server) throws Exception {
+    long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
     while (true) {
       List<Item> found = call(server, "GET", "/v1/messages?status=waiting", "").list("items");
       if (!found.isEmpty()) {
         return found.getFirst().text("id");
       }
+      assertThat(System.nanoTime()).as("the attempt ends").isLessThan(deadline);
       Thread.onSpinWait();
     }
   }
@@ -185,9 +194,39 @@ class AuditCommandTest {
       assertThat(typed.out).contains("acme", "There are more").doesNotContain("(all)", "other");
       assertThat(typed.run("audit", "verify")).isZero();
       assertThat(typed.out).matches("acme:2:[0-9a-f]{64}\\R");
+      String ofAll = call(server, "GET", "/v1/audit?limit=1", "").text("next");
+      assertThat(status(server, narrow, ofAll)).as("a cursor of all chains").isEqualTo(400);
+      assertThat(status(server, RunningServer.KEY, ofAll)).isEqualTo(200);
       typed.at(server.url(), operator);
       assertThat(typed.run("audit", "list")).isEqualTo(1);
       assertThat(typed.err).contains("403");
+    }
+  }
+
+  private int status(RunningServer server, String key, String cursor) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + "/v1/audit?cursor=" + cursor))
+            .header("Authorization", "Bearer " + key)
+            .build();
+    return client.send(request, BodyHandlers.discarding()).statusCode();
+  }
+
+  @Test
+  void a_start_that_fails_is_not_told_as_one() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Settings settings =
+          Settings.read(
+              new Settings.Sources(
+                  null,
+                  Map.of("HOLDFAST_DATA", data.toString()),
+                  List.of("admin.key=" + RunningServer.KEY, "server.port=" + taken.getLocalPort()),
+                  Map.of()));
+      PrintWriter nowhere = new PrintWriter(new StringWriter());
+      assertThatThrownBy(() -> Wiring.start(settings, InstantSource.system(), nowhere))
+          .isInstanceOf(CannotStart.class);
+    }
+    try (RunningServer server = new RunningServer(data)) {
+      assertThat(actions(server)).containsExactly("server.started");
     }
   }
 
@@ -233,6 +272,12 @@ class AuditCommandTest {
       assertThat(typed.run("audit", "verify")).isEqualTo(ExitCode.FAILED);
       assertThat(typed.err)
           .contains("The audit log was changed: in the chain of acme, entry 2 was changed.");
+      assertThat(typed.run("audit", "verify", "--json")).isEqualTo(ExitCode.FAILED);
+      assertThat(typed.out.lines())
+          .hasSize(3)
+          .contains("{\"chain\":\"acme\",\"number\":2,\"problem\":\"was changed\"}")
+          .anyMatch(
+              line -> line.matches("\\{\"chain\":\"acme\",\"number\":3,\"hash\":\"\\w{64}\"}"));
     }
   }
 

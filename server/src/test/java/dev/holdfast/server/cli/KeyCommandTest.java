@@ -271,6 +271,8 @@ class KeyCommandTest {
           {"key", "create"},
           {"key", "create", "--role", "king"},
           {"key", "create", "--role", "viewer", "--tenant", "A b"},
+          {"key", "create", "--role", "viewer", "--tenant", "", "--data", data.toString()},
+          {"key", "list", "--tenant", "A b", "--data", data.toString()},
           {"key", "create", "--role", "viewer", "--tenant", "a", "--all-tenants"},
           {"key", "create", "--role", "viewer", "--name", ""},
           {"key", "create", "--role", "viewer", "--expires", "soon"},

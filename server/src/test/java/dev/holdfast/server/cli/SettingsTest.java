@@ -436,10 +436,6 @@ class SettingsTest {
         "data                 | ''         | is no directory        |",
         "log.format           | JSON       | is none of the choices | json",
         "log.level            | trace      | is none of the choices |",
-        "tracing.endpoint     | localhost:4318 | is no URL that begins with http:// or https:// and a host | http://localhost:4318",
-        "tracing.endpoint     | http://a b | is no URL              |",
-        "tracing.endpoint     | http://u:p@host:4318 | has a user, a query or a fragment |",
-        "tracing.endpoint     | http://host:4318/?k=v | has a user, a query or a fragment |",
         "tracing.sample       | 2          | is out of bounds       | 0.02",
         "tracing.service-name | ''         | is no name             |"
       })
@@ -461,6 +457,54 @@ class SettingsTest {
                         what,
                         setting.kind().allowed(),
                         meant == null ? "" : "; did you mean " + meant + "?")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "localhost:4318, is no URL that begins with http:// or https:// and a host",
+    "http://a b, is no URL",
+    "http://u:p@host:4318, 'has a user, a query or a fragment'",
+    "http://host:4318/?k=v, 'has a user, a query or a fragment'"
+  })
+  void a_bad_collector_is_refused_and_not_shown(String value, String what) {
+    assertThat(problems("tracing.endpoint=" + value).problems())
+        .containsExactly(
+            new Problem(
+                "tracing.endpoint",
+                "--set",
+                "its value %s; allowed is %s"
+                    .formatted(what, Settings.TRACING_ENDPOINT.kind().allowed())));
+  }
+
+  @Test
+  void a_name_that_may_be_a_key_is_not_shown() throws Exception {
+    String key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    String hexadecimal = "0123456789abcdef".repeat(4);
+    write(key, key, hexadecimal, "Retry.Unit=1s", "nothing.known=1");
+    InvalidSettings problems = problems(key);
+    assertThat(problems.report()).doesNotContain("AQEB", "0123456789abcdef");
+    assertThat(problems.problems())
+        .extracting(Problem::what, Problem::origin)
+        .containsExactlyInAnyOrder(
+            tuple("(not shown)", file + ", line 1"),
+            tuple("(not shown)", file + ", line 2"),
+            tuple("(not shown)", file + ", line 2"),
+            tuple("(not shown)", file + ", line 3"),
+            tuple("Retry.Unit", file + ", line 4"),
+            tuple("nothing.known", file + ", line 5"),
+            tuple("(not shown)", "--set"));
+  }
+
+  @Test
+  void a_master_key_that_is_given_is_not_empty() throws Exception {
+    assertThat(problems("secrets.key= ").problems())
+        .containsExactly(
+            new Problem(
+                "secrets.key",
+                "--set",
+                "is empty; give it a master key, or leave it out for one in a key file"));
+    environment.put("HOLDFAST_SECRETS_KEY", "");
+    assertProblem("HOLDFAST_SECRETS_KEY", "environment").startsWith("is empty");
   }
 
   @ParameterizedTest
