@@ -35,33 +35,7 @@ public record Options(
     Retention retention,
     MasterKeySource masterKeys) {
 
-  /** Options with the key file in the data directory. */
-  public Options(
-      Path data,
-      RetrySchedule schedule,
-      EndpointHealth health,
-      Recovery recovery,
-      Limits limits,
-      Overload overload,
-      Duration timeout,
-      Egress egress,
-      String userAgent,
-      Retention retention) {
-    this(
-        data,
-        schedule,
-        health,
-        recovery,
-        limits,
-        overload,
-        timeout,
-        egress,
-        userAgent,
-        retention,
-        KeyFile.in(data));
-  }
-
-  /** Options without quotas and without a reserve on disk. */
+  /** Options without quotas or a reserve on disk, with the key file in the data directory. */
   public Options(
       Path data,
       RetrySchedule schedule,
@@ -82,6 +56,7 @@ public record Options(
         timeout,
         egress,
         userAgent,
-        retention);
+        retention,
+        KeyFile.in(data));
   }
 }

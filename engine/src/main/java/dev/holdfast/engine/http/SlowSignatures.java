@@ -5,10 +5,8 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,12 +21,11 @@ import org.jspecify.annotations.Nullable;
 final class SlowSignatures {
   private static final int FEWEST_THREADS = 1;
   private static final int MOST_THREADS = 8;
-  private static final int MOST_WAITING = 32_768;
-  private static final int THREAD_LIVES_SECONDS = 10;
 
   private final EventLoop eventLoop;
   private final Consumer<Sending> next;
-  private final ThreadPoolExecutor threads = threads();
+  private final ThreadPoolExecutor threads =
+      SideThreads.halfOfAll(FEWEST_THREADS, MOST_THREADS, "holdfast-signatures-");
   private final ThreadLocal<Signer> signers = ThreadLocal.withInitial(Signer::new);
 
   /**
@@ -37,21 +34,6 @@ final class SlowSignatures {
   SlowSignatures(EventLoop eventLoop, Consumer<Sending> next) {
     this.eventLoop = eventLoop;
     this.next = next;
-  }
-
-  private static ThreadPoolExecutor threads() {
-    int count =
-        Math.clamp(Runtime.getRuntime().availableProcessors() / 2, FEWEST_THREADS, MOST_THREADS);
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            count,
-            count,
-            THREAD_LIVES_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MOST_WAITING),
-            Thread.ofPlatform().daemon().name("holdfast-signatures-", 1).factory());
-    threads.allowCoreThreadTimeOut(true);
-    return threads;
   }
 
   /**

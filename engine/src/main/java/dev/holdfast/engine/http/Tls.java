@@ -16,10 +16,8 @@ import io.netty.util.ReferenceCountUtil;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLEngine;
@@ -68,11 +66,6 @@ final class Tls {
   private static final int FEWEST_THREADS = 2;
   private static final int MOST_THREADS = 4;
 
-  /** A handshake has one piece of work at a time, so this is one for each attempt and many more. */
-  private static final int MOST_WAITING = 32_768;
-
-  private static final int THREAD_LIVES_SECONDS = 10;
-
   /** How many endpoints' own settings are kept ready. */
   private static final int MOST_OWN = 256;
 
@@ -82,10 +75,8 @@ final class Tls {
   private final SslContext context;
   private final OwnContexts own;
   private final ThreadPoolExecutor threads =
-      threads(
-          Math.clamp(Runtime.getRuntime().availableProcessors() / 2, FEWEST_THREADS, MOST_THREADS),
-          "holdfast-tls-");
-  private final ThreadPoolExecutor ownThreads = threads(OWN_THREADS, "holdfast-tls-own-");
+      SideThreads.halfOfAll(FEWEST_THREADS, MOST_THREADS, "holdfast-tls-");
+  private final ThreadPoolExecutor ownThreads = SideThreads.make(OWN_THREADS, "holdfast-tls-own-");
 
   /** Shares the context until it is closed. What is special about endpoints adds to nothing. */
   Tls(SslContext context) {
@@ -212,19 +203,6 @@ final class Tls {
   /** What does it here, in a word. */
   static String engine() {
     return OpenSsl.isAvailable() ? "boringssl" : "java";
-  }
-
-  private static ThreadPoolExecutor threads(int count, String name) {
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            count,
-            count,
-            THREAD_LIVES_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MOST_WAITING),
-            Thread.ofPlatform().daemon().name(name, 1).factory());
-    threads.allowCoreThreadTimeOut(true);
-    return threads;
   }
 
   /**

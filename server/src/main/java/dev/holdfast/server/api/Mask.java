@@ -2,16 +2,11 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.engine.Masked;
 import dev.holdfast.server.api.Problem.Kind;
-import org.jspecify.annotations.Nullable;
 
-/** What is shown of a value that only the receiver should know, and may come back by mistake. */
+/** Values as they are shown, that come back by mistake. */
 final class Mask {
 
   private Mask() {}
-
-  static @Nullable String of(@Nullable String value) {
-    return Masked.of(value);
-  }
 
   /**
    * Refuses a masked value that comes back: it would take the place of the real one.

@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.engine.Masked;
 import dev.holdfast.engine.egress.MaskedUrl;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
@@ -78,9 +79,9 @@ record ShownSubscription(Subscription subscription, Endpoint endpoint) {
     Json.constant(out, "format", form.format());
     Json.constant(out, "version", form.format() == Format.WORKFRONT ? form.version() : null);
     out.writeBooleanProperty("base64Encoding", form.base64());
-    Json.text(out, "authToken", Mask.of(form.authToken()));
+    Json.text(out, "authToken", Masked.of(form.authToken()));
     out.writeObjectPropertyStart(OwnHeaders.FIELD);
-    form.headers().forEach((name, value) -> Json.text(out, name, Mask.of(value)));
+    form.headers().forEach((name, value) -> Json.text(out, name, Masked.of(value)));
     out.writeEndObject();
     out.writeArrayPropertyStart("secrets");
     for (Secret secret : form.secretsAt(now)) {

@@ -8,6 +8,7 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.ObjectEvent;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.View;
+import dev.holdfast.engine.Masked;
 import dev.holdfast.engine.egress.MaskedUrl;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -90,7 +91,7 @@ record WorkfrontShown(Subscription subscription, ObjectEvent event, Endpoint end
     out.writeStringProperty(manner.name("objCode"), event.objCode());
     out.writeStringProperty("url", url());
     out.writeStringProperty(manner.name("eventType"), event.kind().name());
-    Json.text(out, manner.name("authToken"), Mask.of(form.authToken()));
+    Json.text(out, manner.name("authToken"), Masked.of(form.authToken()));
     out.writeBooleanProperty(manner.name("base64Encoding"), form.base64());
     out.writeName("filters");
     out.writeRawValue(filters.json());

@@ -94,7 +94,8 @@ class SettingsTest {
                 Egress.direct(
                     EgressRules.of(List.of(), List.of(), Ports.parse("80,443,1024-65535"))),
                 "Holdfast/1.2.3",
-                new Retention(Duration.ofDays(30), 0)));
+                new Retention(Duration.ofDays(30), 0),
+                KeyFile.in(Path.of("holdfast-data"))));
     assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
     assertThat(set().get(Settings.SERVER_PORT)).isEqualTo(8080);
     assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
@@ -187,7 +188,8 @@ class SettingsTest {
                         true),
                     settings.get(Settings.EGRESS_TRUST)),
                 "Holdfast/1",
-                new Retention(Duration.ofDays(7), 20L << 30)));
+                new Retention(Duration.ofDays(7), 20L << 30),
+                KeyFile.in(Path.of("/var/lib/x"))));
   }
 
   @ParameterizedTest
