@@ -66,16 +66,20 @@ final class Authentication {
           case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
           case SESSION_ID -> headers.get(SESSION_ID);
         };
-    Problem unknown = Problem.of(Kind.UNAUTHENTICATED, credential.remedy);
     if (key == null) {
-      throw new Refusal(unknown);
+      throw new Refusal(unauthenticated(credential));
     }
     return switch (recognise(key)) {
       case Authenticator.Valid valid -> valid.principal();
       case Authenticator.Expired expired ->
           throw failed(request, Reason.EXPIRED, Problem.expired(expired.at()));
-      case Authenticator.Unknown _ -> throw failed(request, Reason.UNKNOWN, unknown);
+      case Authenticator.Unknown _ ->
+          throw failed(request, Reason.UNKNOWN, unauthenticated(credential));
     };
+  }
+
+  private static Problem unauthenticated(Route.Credential credential) {
+    return Problem.of(Kind.UNAUTHENTICATED, credential.remedy);
   }
 
   private Authenticator.Recognition recognise(String key) {
