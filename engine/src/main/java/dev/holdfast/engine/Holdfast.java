@@ -13,6 +13,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
+import dev.holdfast.engine.store.Database;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
@@ -284,7 +285,7 @@ public final class Holdfast {
    * completes on {@link #context}, without what the store finds if that takes too long.
    */
   public Future<Measurements> measure() {
-    Promise<SqliteStore.Extent> asked = Promise.promise();
+    Promise<Database.Extent> asked = Promise.promise();
     historyReaders.read(
         store::extent,
         extent -> context.runOnContext(_ -> asked.tryComplete(extent)),
@@ -295,7 +296,7 @@ public final class Holdfast {
         .timeout(LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
         .onComplete(
             found -> {
-              SqliteStore.Extent extent = found.succeeded() ? found.result() : null;
+              Database.Extent extent = found.succeeded() ? found.result() : null;
               context.runOnContext(
                   _ -> measured.complete(runner.measured(historyReaders.waiting(), extent)));
             });

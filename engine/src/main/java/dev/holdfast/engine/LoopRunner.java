@@ -17,6 +17,7 @@ import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.http.Attempts;
+import dev.holdfast.engine.store.Database;
 import dev.holdfast.engine.store.SqliteStore;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
@@ -141,7 +142,7 @@ final class LoopRunner {
   }
 
   /** What was measured, with what others have found out. To be called on the event loop. */
-  Measurements measured(int historyReadsWaiting, SqliteStore.@Nullable Extent extent) {
+  Measurements measured(int historyReadsWaiting, Database.@Nullable Extent extent) {
     Measurements.StoreState store =
         extent == null
             ? null
@@ -259,6 +260,7 @@ final class LoopRunner {
       }
       case Effect.GoneChanged changed -> tellGone(changed.endpoint());
       case Effect.SpaceChanged changed -> tellSpace(changed.space(), changed.freeBytes());
+      case Effect.LetGo _ -> throw new IllegalStateException("one node decides for all");
     }
   }
 
@@ -288,7 +290,8 @@ final class LoopRunner {
 
   private void tell(Input.CommitFailed failed) {
     switch (failed.kind()) {
-      case BROKEN -> breakDown(new IllegalStateException(failed.detail()));
+      case BROKEN, FENCED, AWAY -> breakDown(new IllegalStateException(failed.detail()));
+      case STALE -> {}
       case FULL -> {
         long times = storeFull.happened(now());
         if (times > 0) {
@@ -358,6 +361,7 @@ final class LoopRunner {
                   () -> world.store().past(past.replay(), past.interest(), past.limit()),
                   (Store.Originals found) -> put(new Input.OriginalsLoaded(past, found)),
                   failure -> loadFailed(load, failure));
+      case Load.Arrivals _ -> throw new IllegalStateException("nobody shares this store");
       case Load.Unfinished unfinished ->
           fetchMessages(
               load, () -> world.store().unfinished(unfinished.message()).stream().toList());

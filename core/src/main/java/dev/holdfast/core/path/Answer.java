@@ -75,6 +75,9 @@ public sealed interface Answer {
 
   record NotFound() implements Answer {}
 
+  /** Nothing was done: another node decides for this shard, and has to be asked. */
+  record NotOurs(int shard) implements Answer {}
+
   /**
    * Nothing was done.
    *
@@ -112,6 +115,8 @@ public sealed interface Answer {
       STORE_FULL,
       /** The store cannot keep this. */
       NOT_STORABLE,
+      /** The store cannot be reached, or another node has taken over from this one. */
+      STORE_AWAY,
       STOPPING
     }
   }

@@ -290,8 +290,8 @@ final class Commit {
     List<Entry> givenUp =
         switch (kind) {
           case REFUSED -> split(failed, turn);
-          case FULL -> keepOutcomes(failed, turn);
-          case BROKEN -> List.of();
+          case FULL, AWAY, STALE -> keepOutcomes(failed, turn);
+          case FENCED, BROKEN -> List.of();
         };
     for (Entry entry : givenUp) {
       written(entry);

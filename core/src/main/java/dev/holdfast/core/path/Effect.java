@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
@@ -35,6 +36,9 @@ public sealed interface Effect {
     /** No attempt starts either. */
     GONE
   }
+
+  /** All that was under way for these shards has ended and is on disk: others may have them. */
+  record LetGo(Shards shards) implements Effect {}
 
   /** An endpoint's state has changed: tell people. */
   record StateChanged(Endpoint endpoint, Health before) implements Effect {}

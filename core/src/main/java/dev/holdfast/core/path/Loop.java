@@ -178,6 +178,15 @@ public final class Loop implements View {
       case Input.LoadFailed failed -> loadFailed(failed.load(), turn);
       case Input.SpaceLeft space -> reserve.left(space.bytes(), turn);
       case Input.Removed removed -> admission.removed(removed.events());
+      case Input.Woken _,
+          Input.ArrivalsLoaded _,
+          Input.Learned _,
+          Input.StoredByAll _,
+          Input.Gained _,
+          Input.Release _,
+          Input.Leased _,
+          Input.Abandoned _ ->
+          throw new UnsupportedOperationException("one node decides for all: " + input);
       case Input.StopRequested _ -> {
         stopping = true;
         dispatch.stop();
@@ -370,7 +379,7 @@ public final class Loop implements View {
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
       case Load.OfSubscription of -> align.loaded(of, messages, number, turn);
       case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
-      case Load.Backlog _, Load.Events _, Load.OfReplay _ ->
+      case Load.Backlog _, Load.Events _, Load.OfReplay _, Load.Arrivals _ ->
           throw new IllegalStateException("such a load has an answer of its own: " + load);
     }
     loads.forget(load);

@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store.DueCursor;
 import java.time.Duration;
@@ -58,7 +59,8 @@ final class RetryTimer {
       return;
     }
     loadingThrough = through;
-    loads.start(new Load.Due(loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
+    loads.start(
+        new Load.Due(Shards.ALL, loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
   }
 
   /** Many alarms put off a load, but not when something that only the store has is due earlier. */

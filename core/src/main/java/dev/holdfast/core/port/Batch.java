@@ -1,6 +1,7 @@
 package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Shards;
 import java.util.List;
 
 /**
@@ -9,8 +10,20 @@ import java.util.List;
  * @param endpoints each endpoint whose health or settings have changed, once, as it is after all
  *     writes
  * @param deeds what somebody did that is on disk with this batch, in the order of its time
+ * @param ours the shards that the node decides for. What the batch brings into others is left for
+ *     their nodes to find ({@link SharedStore#arrivals}); of an endpoint in others it may tell
+ *     settings, and never health
+ * @param basis the version of what everyone knows ({@link Known#version}) that the batch was
+ *     decided by. The store refuses it as stale if something of a tenant has changed since whose
+ *     events or subscriptions are in it
  */
-public record Batch(List<Write> writes, List<Endpoint> endpoints, List<Deed> deeds) {
+public record Batch(
+    List<Write> writes, List<Endpoint> endpoints, List<Deed> deeds, Shards ours, long basis) {
+
+  /** What a node decides that shares its store with nobody. */
+  public Batch(List<Write> writes, List<Endpoint> endpoints, List<Deed> deeds) {
+    this(writes, endpoints, deeds, Shards.ALL, Long.MAX_VALUE);
+  }
 
   /** What nobody in particular did. */
   public Batch(List<Write> writes, List<Endpoint> endpoints) {

@@ -2,6 +2,7 @@ package dev.holdfast.core.port;
 
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Store.BacklogCursor;
 import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.Store.Which;
@@ -11,7 +12,7 @@ import java.util.List;
 /** Something that the path wants read from the {@link Store}; each has a read of the same name. */
 public sealed interface Load {
 
-  record Due(DueCursor after, Instant through, int limit) implements Load {}
+  record Due(Shards shards, DueCursor after, Instant through, int limit) implements Load {}
 
   record Pending(long endpoint, int limit) implements Load {}
 
@@ -32,6 +33,9 @@ public sealed interface Load {
   record Past(Replay replay, Interest interest, int limit) implements OfReplay {}
 
   record Unfinished(long message) implements Load {}
+
+  /** What other nodes have left for this one. */
+  record Arrivals(Shards ours, int limit) implements Load {}
 
   record Events(List<Long> ids) implements Load {}
 }

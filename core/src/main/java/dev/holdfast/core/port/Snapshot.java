@@ -17,6 +17,7 @@ import java.util.Map;
  * @param replays those that are not at their end
  * @param highestId above every id that was ever given out
  * @param stored what is kept of each tenant's events
+ * @param version as {@link Known#version}; 0 in a store that nobody shares
  */
 public record Snapshot(
     List<Endpoint> endpoints,
@@ -26,10 +27,24 @@ public record Snapshot(
     List<FanOut> fanOuts,
     List<Replay> replays,
     long highestId,
-    Map<String, Stored> stored) {
+    Map<String, Stored> stored,
+    long version) {
 
   public static final Snapshot EMPTY =
       new Snapshot(List.of(), List.of(), List.of(), Map.of(), List.of(), List.of(), 0, Map.of());
+
+  /** Of a store that nobody shares. */
+  public Snapshot(
+      List<Endpoint> endpoints,
+      List<Subscription> subscriptions,
+      List<Subscription> ended,
+      Map<Long, Unfinished> unfinished,
+      List<FanOut> fanOuts,
+      List<Replay> replays,
+      long highestId,
+      Map<String, Stored> stored) {
+    this(endpoints, subscriptions, ended, unfinished, fanOuts, replays, highestId, stored, 0);
+  }
 
   /**
    * What is kept of a tenant's events.

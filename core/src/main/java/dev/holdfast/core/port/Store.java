@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Form.Version;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Shards;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +30,15 @@ public interface Store extends AutoCloseable {
    * on, in the order of (due, id).
    */
   List<Message> due(DueCursor after, Instant through, int limit) throws StoreException;
+
+  /** The same, of endpoints in some shards. */
+  default List<Message> due(Shards shards, DueCursor after, Instant through, int limit)
+      throws StoreException {
+    if (!shards.equals(Shards.ALL)) {
+      throw new UnsupportedOperationException("this store has one node, which decides for all");
+    }
+    return due(after, through, limit);
+  }
 
   /** The oldest pending messages of an endpoint, in the order of acceptance. */
   List<Message> pending(long endpoint, int limit) throws StoreException;

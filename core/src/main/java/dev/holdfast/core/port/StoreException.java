@@ -9,6 +9,12 @@ public final class StoreException extends Exception {
     FULL,
     /** Something in what was asked cannot be kept. The rest may work without it. */
     REFUSED,
+    /** The store cannot be reached. The same may work later. */
+    AWAY,
+    /** Another node has changed what this was decided by. It has to be decided anew. */
+    STALE,
+    /** Other nodes decide now for what this was about. The node has to begin anew. */
+    FENCED,
     /** What is on disk can no longer be vouched for. Nothing may be asked of it any more. */
     BROKEN
   }

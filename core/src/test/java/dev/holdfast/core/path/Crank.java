@@ -146,6 +146,7 @@ final class Crank {
       case Effect.StateChanged changed -> changes.add(changed);
       case Effect.GoneChanged changed -> gone.add(changed);
       case Effect.SpaceChanged changed -> spaces.add(changed.space());
+      case Effect.LetGo _ -> throw new IllegalStateException("one node decides for all");
     }
   }
 
@@ -240,6 +241,7 @@ final class Crank {
           new Input.OriginalsLoaded(past, store.past(past.replay(), past.interest(), past.limit()));
       case Load.Unfinished unfinished ->
           new Input.Loaded(load, store.unfinished(unfinished.message()).stream().toList());
+      case Load.Arrivals _ -> throw new IllegalStateException("nobody shares this store");
     };
   }
 

@@ -9,10 +9,8 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
-import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Unfinished;
-import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.engine.vault.KeyFile;
@@ -41,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * <p>Its calls do input and output through native code: call them from platform threads. Reads of
  * the path wait for each other; a few reads of history run at once, each with a time limit.
  */
-public final class SqliteStore implements Store, History {
+public final class SqliteStore implements Database {
   private static final Logger LOG = LoggerFactory.getLogger(SqliteStore.class);
 
   /** Answered from the index alone. */
@@ -216,22 +214,22 @@ public final class SqliteStore implements Store, History {
     return Sqlite.failure("reading what messages need", new Damaged(what + " are missing: " + ids));
   }
 
-  /** The latest time that anything in the store tells of: it was now once. */
+  @Override
   public Instant latestTime() {
     return writer.latestTime();
   }
 
-  /** What the secrets in it are sealed with. */
+  @Override
   public StoreVault vault() {
     return Objects.requireNonNull(vault, "the store was opened without a master key");
   }
 
-  /** The keys of the API. */
+  @Override
   public ApiKeys apiKeys() {
     return apiKeys;
   }
 
-  /** What people and keys have changed. */
+  @Override
   public Audit audit() {
     return audit;
   }
@@ -330,21 +328,7 @@ public final class SqliteStore implements Store, History {
     return highest;
   }
 
-  /**
-   * How much there is.
-   *
-   * @param freeBytes what the disk has left
-   * @param oldestUnfinished when the oldest unfinished message was accepted
-   * @param earliestDue when the first of all that wait is due
-   */
-  public record Extent(
-      long databaseBytes,
-      long logBytes,
-      long freeBytes,
-      @Nullable Instant oldestUnfinished,
-      @Nullable Instant earliestDue) {}
-
-  /** Looks how much there is: a few file sizes and the first entries of two indexes. */
+  @Override
   public Extent extent() throws StoreException {
     Path database = file.path();
     try {
@@ -387,13 +371,7 @@ public final class SqliteStore implements Store, History {
     return written;
   }
 
-  /**
-   * Does a little of the work that nobody waits for: a few milliseconds at most. Called by the
-   * thread that writes, between two batches.
-   *
-   * @param retention what is to be kept
-   * @param now the time, which goes on as the engine's does
-   */
+  @Override
   public Upkept upkeep(Retention retention, Instant now) throws StoreException {
     Upkept done = upkeep.step(retention, now);
     checkpointer.betweenCommits();

@@ -148,7 +148,7 @@ final class SqliteStoreTest extends StoreContract {
       Message first = event.messages().getFirst();
       store.write(batch(new Write.Park(Sample.waiting(first, 1, Sample.after(60)))));
 
-      SqliteStore.Extent extent = store.extent();
+      Database.Extent extent = store.extent();
       assertThat(extent.oldestUnfinished()).isEqualTo(first.createdAt());
       assertThat(extent.earliestDue()).isEqualTo(Sample.after(60));
       assertThat(extent.databaseBytes()).isPositive();

@@ -34,6 +34,7 @@ record Read(SimulatedStore store, Load load) {
           new Input.OriginalsLoaded(past, store.past(past.replay(), past.interest(), past.limit()));
       case Load.Unfinished unfinished ->
           new Input.Loaded(load, store.unfinished(unfinished.message()).stream().toList());
+      case Load.Arrivals _ -> throw new IllegalStateException("nobody shares this store");
     };
   }
 }

@@ -449,6 +449,15 @@ final class Simulation {
       case Input.SpaceLeft space -> trace.line(now, () -> "free " + space.bytes());
       case Input.Removed _ -> {}
       case Input.StopRequested _ -> trace.line(now, () -> "asked to stop");
+      case Input.Woken _,
+          Input.ArrivalsLoaded _,
+          Input.Learned _,
+          Input.StoredByAll _,
+          Input.Gained _,
+          Input.Release _,
+          Input.Leased _,
+          Input.Abandoned _ ->
+          throw new IllegalStateException("one node decides for all");
     }
   }
 
@@ -497,6 +506,7 @@ final class Simulation {
         reply.to().accept(reply.answer());
       }
       case Effect.GoneChanged _, Effect.SpaceChanged _ -> {}
+      case Effect.LetGo _ -> throw new IllegalStateException("one node decides for all");
       case Effect.StateChanged changed -> {
         trace.line(
             now,

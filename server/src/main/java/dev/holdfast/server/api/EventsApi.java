@@ -103,7 +103,8 @@ final class EventsApi {
           Answer.EndpointIs _,
           Answer.RetryStarted _,
           Answer.NotRetryable _,
-          Answer.NotFound _ ->
+          Answer.NotFound _,
+          Answer.NotOurs _ ->
           exchange.unexpected(answer);
     }
   }

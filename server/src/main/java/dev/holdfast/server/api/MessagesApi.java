@@ -152,7 +152,8 @@ final class MessagesApi {
                 Answer.Conflict _,
                 Answer.OfSubscriptions _,
                 Answer.ReplayIs _,
-                Answer.EndpointIs _ ->
+                Answer.EndpointIs _,
+                Answer.NotOurs _ ->
                 exchange.unexpected(answer);
           }
         });

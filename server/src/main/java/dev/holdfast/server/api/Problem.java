@@ -66,6 +66,7 @@ record Problem(
     HEADERS_TOO_LARGE(431, "headers-too-large", "The headers are too large"),
     INTERNAL(500, "internal", "Something went wrong on our side"),
     STORE_FULL(503, "store-full", "There is no room left"),
+    STORE_AWAY(503, "store-away", "The database cannot be reached"),
     STOPPING(503, "stopping", "The server is stopping"),
     NOT_READY(503, "not-ready", "The server is not ready"),
     UNAVAILABLE(503, "unavailable", "There is no answer at the moment");
@@ -190,6 +191,12 @@ record Problem(
               Kind.NOT_STORABLE,
               "Nothing was kept. Send the events one by one to find the one that is at fault, and"
                   + " make it smaller or simpler.");
+      case STORE_AWAY ->
+          of(
+                  Kind.STORE_AWAY,
+                  "The database cannot be reached now. What was accepted is in it and goes on being"
+                      + " delivered when it is back; send the same request again.")
+              .retryAfter(1);
       case STOPPING -> STOPPING;
     };
   }
