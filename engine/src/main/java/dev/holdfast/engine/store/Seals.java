@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * else of a row depends on it, so that the counts of an endpoint are changed without sealing
  * anything.
  */
-final class Seals {
+public final class Seals {
   private static final String SUBSCRIPTIONS = "subscriptions";
   private static final String ENDPOINTS = "endpoints";
 
@@ -28,21 +28,21 @@ final class Seals {
     this.vault = vault;
   }
 
-  static Seals of(Vault vault) {
+  public static Seals of(Vault vault) {
     return new Seals(vault);
   }
 
   /** Without keys: what is sealed stays so, and nothing can be sealed. */
-  static Seals closed() {
+  public static Seals closed() {
     return new Seals(null);
   }
 
   /** Uses these keys from now on. */
-  void use(Vault next) {
+  public void use(Vault next) {
     vault = next;
   }
 
-  Vault vault() {
+  public Vault vault() {
     Vault open = vault;
     if (open == null) {
       throw new IllegalArgumentException(
@@ -52,7 +52,7 @@ final class Seals {
   }
 
   /** Whether a subscription has anything that is to be sealed. */
-  static boolean isSealed(Subscription subscription) {
+  public static boolean isSealed(Subscription subscription) {
     Form form = subscription.form();
     return form.authToken() != null
         || !form.headers().isEmpty()
@@ -61,7 +61,7 @@ final class Seals {
   }
 
   /** What is sealed of a subscription; absent when there is nothing. */
-  byte @Nullable [] seal(Subscription subscription) {
+  public byte @Nullable [] seal(Subscription subscription) {
     if (!isSealed(subscription)) {
       return null;
     }
@@ -77,7 +77,7 @@ final class Seals {
   }
 
   /** The whole subscription; the bare one when there are no keys. */
-  Subscription open(Subscription bare, byte[] sealed) throws Damaged {
+  public Subscription open(Subscription bare, byte[] sealed) throws Damaged {
     Vault open = vault;
     if (open == null) {
       return bare;
@@ -110,7 +110,7 @@ final class Seals {
   }
 
   /** By which an endpoint is known only once, without its URL. */
-  String digest(Endpoint endpoint) {
+  public String digest(Endpoint endpoint) {
     return vault().digest(endpoint.tenant(), endpoint.url());
   }
 
@@ -126,7 +126,7 @@ final class Seals {
   }
 
   /** The whole endpoint; the bare one, with a digest for a URL, when there are no keys. */
-  Endpoint open(Endpoint bare, byte[] sealed) throws Damaged {
+  public Endpoint open(Endpoint bare, byte[] sealed) throws Damaged {
     Vault open = vault;
     if (open == null) {
       return bare;
