@@ -11,11 +11,13 @@ public final class Damaged extends SQLException {
 
   private final String what;
 
+  /** Found without another error. */
   public Damaged(String what) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO);
     this.what = what;
   }
 
+  /** Found by another error. */
   public Damaged(String what, Throwable cause) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO, cause);
     this.what = what;
