@@ -28,7 +28,7 @@ public final class ContentDigest {
     }
   }
 
-  byte[] of(Event event) {
+  public byte[] of(Event event) {
     sha256.reset();
     add(event.type());
     add(event.subject());

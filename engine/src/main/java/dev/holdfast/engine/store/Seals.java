@@ -7,6 +7,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.engine.vault.NotAuthentic;
 import dev.holdfast.engine.vault.Place;
 import dev.holdfast.engine.vault.Vault;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,8 @@ public final class Seals {
   /** Replaced when there is a new key. */
   private volatile @Nullable Vault vault;
 
+  private volatile @Nullable Renewal renewal;
+
   private Seals(@Nullable Vault vault) {
     this.vault = vault;
   }
@@ -35,6 +38,28 @@ public final class Seals {
   /** Without keys: what is sealed stays so, and nothing can be sealed. */
   public static Seals closed() {
     return new Seals(null);
+  }
+
+  /** Reads the keys once more, since others may have made a new one. */
+  public interface Renewal {
+    /** All keys that there are now. */
+    Vault vault() throws SQLException;
+  }
+
+  /** Asks for all keys when something is sealed with one that is not known. */
+  public void renewBy(Renewal source) {
+    renewal = source;
+  }
+
+  private @Nullable Vault vaultFor(byte[] sealed) throws SQLException {
+    Vault known = vault;
+    Renewal source = renewal;
+    if (known == null || source == null || known.knows(sealed)) {
+      return known;
+    }
+    Vault renewed = source.vault();
+    vault = renewed;
+    return renewed;
   }
 
   /** Uses these keys from now on. */
@@ -77,8 +102,8 @@ public final class Seals {
   }
 
   /** The whole subscription; the bare one when there are no keys. */
-  public Subscription open(Subscription bare, byte[] sealed) throws Damaged {
-    Vault open = vault;
+  public Subscription open(Subscription bare, byte[] sealed) throws SQLException {
+    Vault open = vaultFor(sealed);
     if (open == null) {
       return bare;
     }
@@ -114,7 +139,7 @@ public final class Seals {
     return vault().digest(endpoint.tenant(), endpoint.url());
   }
 
-  byte[] seal(Endpoint endpoint) {
+  public byte[] seal(Endpoint endpoint) {
     EndpointTls tls = endpoint.tls();
     return vault()
         .seal(
@@ -126,8 +151,8 @@ public final class Seals {
   }
 
   /** The whole endpoint; the bare one, with a digest for a URL, when there are no keys. */
-  public Endpoint open(Endpoint bare, byte[] sealed) throws Damaged {
-    Vault open = vault;
+  public Endpoint open(Endpoint bare, byte[] sealed) throws SQLException {
+    Vault open = vaultFor(sealed);
     if (open == null) {
       return bare;
     }
