@@ -658,7 +658,8 @@ final class HistoryReads implements History {
     return Optional.empty();
   }
 
-  private static @Nullable Found find(Transactions.Statements connection, long id) throws SQLException {
+  private static @Nullable Found find(Transactions.Statements connection, long id)
+      throws SQLException {
     Found unfinished = find(connection, Table.UNFINISHED, id);
     return unfinished != null ? unfinished : find(connection, Table.FINISHED, id);
   }
@@ -672,8 +673,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private MessageDetail detail(Transactions.Statements connection, Table table, MessageSummary summary)
-      throws SQLException {
+  private MessageDetail detail(
+      Transactions.Statements connection, Table table, MessageSummary summary) throws SQLException {
     List<Attempt> attempts = attempts(connection, summary.id());
     if (table == Table.FINISHED) {
       lastAttempt(connection, summary.id(), summary.attempts()).ifPresent(attempts::add);
@@ -684,7 +685,8 @@ final class HistoryReads implements History {
     return new MessageDetail(summary, attempts);
   }
 
-  private List<Attempt> attempts(Transactions.Statements connection, long message) throws SQLException {
+  private List<Attempt> attempts(Transactions.Statements connection, long message)
+      throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT number, "
@@ -714,8 +716,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private Optional<EventDetail> event(Transactions.Statements connection, String tenant, EventKey key)
-      throws SQLException {
+  private Optional<EventDetail> event(
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
     EventHead head = eventHead(connection, tenant, key);
     if (head == null || Objects.equals(hidden(connection), head.id())) {
       return Optional.empty();
