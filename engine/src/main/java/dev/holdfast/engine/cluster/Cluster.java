@@ -9,12 +9,15 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Arrivals;
 import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Holdings;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.SharedStore;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.EndpointReads;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -176,7 +179,8 @@ public final class Cluster implements AutoCloseable {
       SharedStore store,
       Seat seat,
       Connecting connecting,
-      Calls.Reads reads,
+      EndpointReads endpoints,
+      History history,
       Settings settings,
       InstantSource wall,
       DatabaseClock measured,
@@ -200,7 +204,8 @@ public final class Cluster implements AutoCloseable {
             () -> held,
             shards -> wakeups.tell(Wakeups.Channel.CALLS, shards),
             (request, by, replyTo) -> path().ask(request, by, replyTo),
-            reads);
+            endpoints,
+            history);
     this.learning = new Learning(store, input -> path().put(input));
     this.leaseEndNanos = System.nanoTime() + settings.lease().toNanos();
   }
@@ -209,7 +214,7 @@ public final class Cluster implements AutoCloseable {
   @FunctionalInterface
   public interface Connecting {
     /** Makes one. */
-    java.sql.Connection connect() throws SQLException;
+    Connection connect() throws SQLException;
   }
 
   /** What the path begins with: everything that everyone knows, and no shards. */
