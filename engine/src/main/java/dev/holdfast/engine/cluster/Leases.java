@@ -95,11 +95,8 @@ final class Leases {
 
   private static final String TIDY =
       """
-      WITH silent AS (
-        DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
-          AND node NOT IN (SELECT id FROM nodes))
-      DELETE FROM batches WHERE node NOT IN (SELECT id FROM nodes)
-        AND node IN (SELECT node FROM batches ORDER BY node DESC OFFSET 100)
+      DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
+        AND node NOT IN (SELECT id FROM nodes)
       """;
 
   private Leases() {}
