@@ -267,6 +267,8 @@ final class PostgresHistory implements History, EndpointReads {
       for (int i = 0; i < values.length; i++) {
         if (values[i] instanceof Long[] ids) {
           statement.setArray(i + 1, connection.createArrayOf("bigint", ids));
+        } else if (values[i] instanceof String[] texts) {
+          statement.setArray(i + 1, connection.createArrayOf("text", texts));
         } else if (values[i] instanceof Short[] numbers) {
           statement.setArray(i + 1, connection.createArrayOf("smallint", numbers));
         } else {
