@@ -32,9 +32,12 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -192,13 +195,13 @@ public final class Holdfast {
       Consumer<Throwable> whenBroken,
       PostgresStore store)
       throws StoreException {
-    DatabaseClock measured = new DatabaseClock(System::nanoTime, store.databaseTime());
+    DatabaseClock measured = new DatabaseClock(System::nanoTime, now(store));
     SteadyClock clock = new SteadyClock(measured, System::nanoTime, store.latestTime());
     Cluster cluster =
         new Cluster(
             store,
-            store,
-            store::connect,
+            seat(store),
+            store.connections()::own,
             store,
             store,
             new Cluster.Settings(
@@ -216,6 +219,18 @@ public final class Holdfast {
                     slot,
                     snapshot,
                     Shards.NONE));
+    store.tell(
+        new PostgresStore.Listener() {
+          @Override
+          public void left(Shards shards) {
+            cluster.left(shards);
+          }
+
+          @Override
+          public void changed() {
+            cluster.changed();
+          }
+        });
     Loop loop = cluster.firstLoop();
     Parts parts = new Parts(options, vertx, clock, tracer, store, true);
     LoopRunner runner = parts.runner(loop, whenBroken, cluster);
@@ -223,6 +238,44 @@ public final class Holdfast {
     cluster.start(runner);
     parts.committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return parts.engine(runner, cluster, new Shared(cluster, store));
+  }
+
+  private static Instant now(PostgresStore store) throws StoreException {
+    return store
+        .connections()
+        .read(
+            "asking for the time",
+            connection -> {
+              try (Statement statement = connection.createStatement();
+                  ResultSet row = statement.executeQuery("SELECT clock_timestamp()")) {
+                row.next();
+                return row.getObject(1, OffsetDateTime.class).toInstant();
+              }
+            });
+  }
+
+  private static Cluster.Seat seat(PostgresStore store) {
+    return new Cluster.Seat() {
+      @Override
+      public long node() {
+        return store.nodeId();
+      }
+
+      @Override
+      public int slot() {
+        return store.slot();
+      }
+
+      @Override
+      public Snapshot beginning() throws StoreException {
+        return store.beginning();
+      }
+
+      @Override
+      public void takeNew() throws StoreException {
+        store.rejoin();
+      }
+    };
   }
 
   /** What an engine is made of, whatever its store. */

@@ -393,7 +393,7 @@ final class LoopRunner implements Cluster.Path {
   private void committed(int begun, Batch batch, Input ended, long nanos) {
     Cluster cluster = world.cluster();
     if (cluster != null && ended instanceof Input.Committed) {
-      cluster.committed(batch);
+      cluster.committed();
     }
     onContext(
         () -> {

@@ -8,7 +8,6 @@ import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Arrivals;
-import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Holdings;
 import dev.holdfast.core.port.Load;
@@ -137,6 +136,9 @@ public final class Cluster implements AutoCloseable {
     /** The node's number in the ids that it gives out. */
     int slot();
 
+    /** What everyone knows, for a node that has no shards. */
+    Snapshot beginning() throws StoreException;
+
     /** Takes part as a new node, since others have taken over from the old one. */
     void takeNew() throws StoreException;
   }
@@ -219,7 +221,7 @@ public final class Cluster implements AutoCloseable {
 
   /** What the path begins with: everything that everyone knows, and no shards. */
   public Loop firstLoop() throws StoreException {
-    Snapshot snapshot = store.snapshot();
+    Snapshot snapshot = seat.beginning();
     learning.begin(snapshot.version());
     return maker.make(seat.slot(), snapshot);
   }
@@ -256,17 +258,20 @@ public final class Cluster implements AutoCloseable {
 
   // ---- what the path tells
 
-  /** A batch is on disk: others hear of what is in it for them. */
-  public void committed(Batch batch) {
+  /** A batch is on disk. */
+  public void committed() {
     back();
-    Shards others = Handovers.of(batch);
-    if (!others.isEmpty()) {
-      handedOver.increment();
-      wakeups.tell(Wakeups.Channel.SHARDS, others);
-    }
-    if (Handovers.changeWhatIsKnown(batch)) {
-      wakeups.tell(Wakeups.Channel.KNOWN, Shards.ALL);
-    }
+  }
+
+  /** A batch has left something for the nodes of some shards. */
+  public void left(Shards shards) {
+    handedOver.increment();
+    wakeups.tell(Wakeups.Channel.SHARDS, shards);
+  }
+
+  /** A batch has changed what everyone knows. */
+  public void changed() {
+    wakeups.tell(Wakeups.Channel.KNOWN, Shards.ALL);
   }
 
   /** Something was decided by what is no longer so: the path waits to learn what is. */
