@@ -385,6 +385,11 @@ public final class Holdfast {
    */
   public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
     Shared nodes = shared;
+    if (nodes != null && nodes.cluster().isAway()) {
+      // A batch may wait for the database's return: whoever asks now shall not wait with it.
+      runner.refuse(replyTo, Answer.Refused.Why.STORE_AWAY);
+      return;
+    }
     if (nodes == null || !Cluster.isForOneNode(request)) {
       runner.put(new Input.Asked(request, by, replyTo));
       return;

@@ -166,6 +166,15 @@ final class LoopRunner implements Cluster.Path {
     put(new Input.Asked(request, by, replyTo));
   }
 
+  /** Refuses without asking the loop, from any thread. */
+  void refuse(Consumer<Answer> replyTo, Refused.Why why) {
+    onContext(
+        () -> {
+          tell(why);
+          replyTo.accept(new Refused(why));
+        });
+  }
+
   @Override
   public void abandon() {
     onContext(this::abandonNow);

@@ -27,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -87,6 +88,7 @@ public final class Cluster implements AutoCloseable {
   private final Thread balancer =
       Thread.ofPlatform().name("holdfast-balance").daemon().unstarted(this::balanceAll);
   private final CountDownLatch closing = new CountDownLatch(1);
+  private final Semaphore renewSoon = new Semaphore(0);
   private final Object wake = new Object();
   private final LongAdder arrived = new LongAdder();
   private final LongAdder handedOver = new LongAdder();
@@ -325,11 +327,12 @@ public final class Cluster implements AutoCloseable {
     wakeBalancer();
   }
 
-  /** Something could not be asked of the database. */
+  /** Something could not be asked of the database: is it away, or was it just that? */
   public void away(Throwable cause) {
     if (!isAway && closing.getCount() > 0) {
       awayNanos = System.nanoTime();
       isAway = true;
+      renewSoon.release();
       log.warn(
           "store.away detail=\"{}\" next=\"nothing is accepted and no attempt starts; trying again"
               + " until it is back\"",
@@ -343,6 +346,11 @@ public final class Cluster implements AutoCloseable {
       log.info(
           "store.back after={}ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - awayNanos));
     }
+  }
+
+  /** Whether the database cannot be reached, as far as the node knows. */
+  public boolean isAway() {
+    return isAway;
   }
 
   /** Whether the node can accept and deliver. */
@@ -455,7 +463,10 @@ public final class Cluster implements AutoCloseable {
   private void renewAll() {
     Duration pause = Duration.ZERO;
     try {
-      while (!closing.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+      while (closing.getCount() > 0) {
+        if (renewSoon.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+          renewSoon.drainPermits();
+        }
         pause =
             isFenced || renew()
                 ? settings.lease().dividedBy(RENEWALS)
@@ -772,6 +783,7 @@ public final class Cluster implements AutoCloseable {
   public void close() {
     isStopping = true;
     closing.countDown();
+    renewSoon.release();
     wakeBalancer();
     poll.shutdownNow();
     calls.close();

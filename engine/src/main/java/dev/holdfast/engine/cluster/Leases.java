@@ -56,8 +56,8 @@ final class Leases {
         RETURNING id, name),
       freed AS (
         UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
-        FROM gone WHERE shards.node = gone.id RETURNING shard)
-      SELECT id, name, (SELECT count(*) FROM freed) FROM gone
+        FROM gone WHERE shards.node = gone.id RETURNING gone.id AS had)
+      SELECT id, name, (SELECT count(*) FROM freed WHERE had = gone.id) FROM gone
       """;
 
   private static final String CLAIM =
