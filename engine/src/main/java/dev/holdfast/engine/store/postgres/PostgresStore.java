@@ -1,7 +1,7 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -18,6 +18,7 @@ import dev.holdfast.core.port.Written;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
+import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Seals;
@@ -27,13 +28,12 @@ import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.store.Upkept;
 import dev.holdfast.engine.store.postgres.PostgresWriter.Node;
 import dev.holdfast.engine.vault.MasterKeySource;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * The store that several nodes share: each has one of these on the same database, and takes part as
  * long as it is open.
  */
-public final class PostgresStore implements Database, SharedStore {
+public final class PostgresStore implements Database, SharedStore, EndpointReads {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresStore.class);
 
   /** Hears of what other nodes should know soon. Called by the thread that writes. */
@@ -76,6 +76,8 @@ public final class PostgresStore implements Database, SharedStore {
   private final PostgresReplays replays;
   private final ApiKeys apiKeys;
   private final Audit audit;
+  private final PostgresExtent extent;
+  private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
 
   /**
@@ -140,6 +142,8 @@ public final class PostgresStore implements Database, SharedStore {
     replays = new PostgresReplays(history);
     apiKeys = new ApiKeys(transactions);
     audit = new Audit(transactions, limits.historyRows());
+    extent = new PostgresExtent(alongIndexes);
+    upkeep = new PostgresUpkeep(connections);
   }
 
   /** The node's own id: that of its row, and the epoch of all its leases. */
@@ -235,24 +239,12 @@ public final class PostgresStore implements Database, SharedStore {
 
   @Override
   public Extent extent() throws StoreException {
-    return alongIndexes.read("looking how much there is", PostgresStore::extent);
-  }
-
-  private static Extent extent(Connection connection) throws SQLException {
-    long oldest = Standing.number(connection, "SELECT coalesce(min(id), 0) FROM open");
-    long due =
-        Standing.number(connection, "SELECT coalesce(min(due), 0) FROM open WHERE due IS NOT NULL");
-    return new Extent(
-        Standing.number(connection, "SELECT pg_database_size(current_database())"),
-        0,
-        Long.MAX_VALUE,
-        oldest == 0 ? null : Id.time(oldest),
-        due == 0 ? null : Rows.instant(due));
+    return extent.extent();
   }
 
   @Override
   public Upkept upkeep(Retention retention, Instant now) throws StoreException {
-    return new Upkept(false, Upkept.Removed.NOTHING);
+    return upkeep.stepBeside(retention, now);
   }
 
   @Override
@@ -344,9 +336,21 @@ public final class PostgresStore implements Database, SharedStore {
     return history.latestEvents(tenant, limit);
   }
 
+  @Override
+  public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
+    return history.endpoint(tenant, id);
+  }
+
+  @Override
+  public EndpointPage endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+    return history.endpoints(tenant, state, before, limit);
+  }
+
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
   public void close() {
+    upkeep.close();
     writer.close();
     try {
       Nodes.leave(connections, node);
