@@ -3,7 +3,7 @@ package dev.holdfast.engine.store;
 import java.sql.SQLException;
 
 /** What is on disk is not what was written. The message says what it is, and what to do. */
-final class Damaged extends SQLException {
+public final class Damaged extends SQLException {
   private static final long serialVersionUID = 1L;
 
   static final String WHAT_TO_DO =
@@ -11,12 +11,14 @@ final class Damaged extends SQLException {
 
   private final String what;
 
-  Damaged(String what) {
+  /** Found without another error. */
+  public Damaged(String what) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO);
     this.what = what;
   }
 
-  Damaged(String what, Throwable cause) {
+  /** Found by another error. */
+  public Damaged(String what, Throwable cause) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO, cause);
     this.what = what;
   }
