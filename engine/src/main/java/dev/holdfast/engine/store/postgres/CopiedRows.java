@@ -54,7 +54,7 @@ final class CopiedRows {
         room(Integer.BYTES);
         bytes.putInt(ABSENT);
       }
-      case Long number -> add(column, number);
+      case Long number -> addNumber(column, number);
       case Double number -> {
         room(Integer.BYTES + Double.BYTES);
         bytes.putInt(Double.BYTES).putDouble(number);
@@ -72,7 +72,7 @@ final class CopiedRows {
     }
   }
 
-  private void add(MovedTable.Column column, long number) throws SQLException {
+  private void addNumber(MovedTable.Column column, long number) throws SQLException {
     room(Integer.BYTES + Long.BYTES);
     switch (column.kind()) {
       case LONG -> bytes.putInt(Long.BYTES).putLong(number);

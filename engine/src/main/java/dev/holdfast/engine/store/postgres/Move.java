@@ -1,7 +1,9 @@
 package dev.holdfast.engine.store.postgres;
 
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreSource;
+import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -107,10 +109,52 @@ public final class Move {
     }
   }
 
-  static Result run(StoreSource source, Connection target, Limits limits, Observer observer)
-      throws StoreRefused, SQLException {
-    target.setAutoCommit(false);
-    return new Move(source, target, limits, observer).run();
+  /**
+   * Moves the store of a directory, which no server may be using, or goes on with it.
+   *
+   * @param options where the database is; its tables are made if it has none
+   */
+  public static Result run(Path directory, PostgresOptions options, Observer observer)
+      throws StoreRefused {
+    return run(directory, options, Limits.DEFAULT, observer);
+  }
+
+  static Result run(Path directory, PostgresOptions options, Limits limits, Observer observer)
+      throws StoreRefused {
+    try (StoreSource source = StoreSource.open(directory);
+        Connections connections = new Connections(options)) {
+      makeTables(connections);
+      try (Connection target = connections.own()) {
+        // What a node may not take long for, a move may.
+        Connections.execute(
+            target,
+            "SET statement_timeout = 0; SET lock_timeout = '60s';"
+                + " SET idle_in_transaction_session_timeout = 0");
+        target.setNetworkTimeout(Runnable::run, 0);
+        target.setAutoCommit(false);
+        return new Move(source, target, limits, observer).run();
+      }
+    } catch (SQLException | StoreException e) {
+      throw new StoreRefused(
+          "The store in "
+              + directory
+              + " was not moved to "
+              + options.place()
+              + ": "
+              + e.getMessage()
+              + ". What was moved until then is kept: do away with the cause and repeat the command,"
+              + " which goes on where it was.",
+          e);
+    }
+  }
+
+  private static void makeTables(Connections connections) throws StoreException, StoreRefused {
+    int version = Schema.version(connections);
+    if (version != 0 && version < Schema.newest()) {
+      throw new StoreRefused(
+          connections.options().place() + " has tables of an earlier version of Holdfast." + ANEW);
+    }
+    Schema.make(connections);
   }
 
   private Result run() throws StoreRefused, SQLException {
@@ -126,6 +170,7 @@ public final class Move {
     long all = counts.stream().mapToLong(Long::longValue).sum();
     long already = number(target, "SELECT coalesce(sum(rows), 0)::bigint FROM moved");
     target.commit();
+    makePartitions();
     long rows = already;
     for (MovedTable table : MovedTable.ALL) {
       rows = move(table, rows, all);
@@ -205,7 +250,8 @@ public final class Move {
               ? "Another store, from %s, was begun to be moved into this database. Go on with that one."
                       .formatted(origin)
                   + ANEW
-              : "This database has another store already, which was moved from %s.".formatted(origin)
+              : "This database has another store already, which was moved from %s."
+                      .formatted(origin)
                   + ANEW);
     }
     if (commits != source.commits()) {
@@ -243,6 +289,16 @@ public final class Move {
 
   private boolean isThere(String table) throws SQLException {
     return number(target, "SELECT EXISTS (SELECT 1 FROM " + table + ")::int") != 0;
+  }
+
+  private void makePartitions() throws SQLException {
+    for (String table : List.of("events", "messages", "attempts", "replayed")) {
+      Connections.execute(
+          target,
+          "CREATE TABLE IF NOT EXISTS %1$s_rest PARTITION OF %1$s FOR VALUES FROM (0) TO (MAXVALUE)"
+              .formatted(table));
+    }
+    target.commit();
   }
 
   /** How far a table is. */
@@ -309,8 +365,8 @@ public final class Move {
     return total;
   }
 
-  private static void refuseOrphan(
-      MovedTable table, @Nullable Object[] values, List<String> key) throws SQLException {
+  private static void refuseOrphan(MovedTable table, @Nullable Object[] values, List<String> key)
+      throws SQLException {
     for (int i = 0; i < values.length; i++) {
       MovedTable.Column column = table.columns().get(i);
       if (values[i] == null && column.source().equals("e.tenant")) {
@@ -396,8 +452,7 @@ public final class Move {
     }
   }
 
-  private RowsDigest.Result there(MovedTable table, AtomicLong read, long all)
-      throws SQLException {
+  private RowsDigest.Result there(MovedTable table, AtomicLong read, long all) throws SQLException {
     RowsDigest digest = new RowsDigest();
     try (Statement statement = source.connection().createStatement();
         ResultSet rows = statement.executeQuery(table.fromSource())) {

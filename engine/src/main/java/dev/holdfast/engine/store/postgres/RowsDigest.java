@@ -74,8 +74,7 @@ final class RowsDigest {
 
   private void room(int bytes) {
     if (row.remaining() < bytes) {
-      ByteBuffer larger =
-          ByteBuffer.allocate(Math.max(row.capacity() * 2, row.position() + bytes));
+      ByteBuffer larger = ByteBuffer.allocate(Math.max(row.capacity() * 2, row.position() + bytes));
       row = larger.put(row.flip());
     }
   }
