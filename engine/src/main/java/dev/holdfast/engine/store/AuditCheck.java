@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * is not as it was written or not there. What was cut off at the very end of the log it cannot see:
  * for that, hashes are kept elsewhere.
  */
-final class AuditCheck {
+public final class AuditCheck {
   private final Connection connection;
   private final Consumer<String> problems;
   private final MessageDigest sha256 = Facts.sha256();
@@ -32,7 +32,7 @@ final class AuditCheck {
   }
 
   /** Returns how many entries there are. */
-  static long run(Connection connection, Consumer<String> problems) throws SQLException {
+  public static long run(Connection connection, Consumer<String> problems) throws SQLException {
     AuditCheck check = new AuditCheck(connection, problems);
     check.run();
     return check.rows;

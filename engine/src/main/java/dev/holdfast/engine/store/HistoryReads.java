@@ -120,7 +120,7 @@ final class HistoryReads implements History {
     return read("reading the latest events", c -> PastReads.latest(c, tenant, limit, limits));
   }
 
-  <T> T read(String doing, Reader.Read<T> read) throws StoreException {
+  <T> T read(String doing, Transactions.Read<T> read) throws StoreException {
     Reader reader;
     try {
       reader = idle.poll(limits.historyRead().toMillis(), TimeUnit.MILLISECONDS);
@@ -141,7 +141,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private Page messages(Reader.Statements connection, Query query) throws SQLException {
+  private Page messages(Transactions.Statements connection, Query query) throws SQLException {
     if (isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
         || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())) {
       return new Page(List.of(), null);
@@ -211,7 +211,7 @@ final class HistoryReads implements History {
   }
 
   /** The messages that replays have made of an event's, newest first. */
-  private List<Found> remade(Reader.Statements connection, long event) throws SQLException {
+  private List<Found> remade(Transactions.Statements connection, long event) throws SQLException {
     List<Remaking> made = new ArrayList<>();
     PreparedStatement statement = connection.prepare(Remaking.OF_EVENT);
     statement.setLong(1, event);
@@ -236,7 +236,7 @@ final class HistoryReads implements History {
   /**
    * The message with what it was made of, if a replay has made it: its id is not by its event's.
    */
-  private static Found withOrigin(Reader.Statements connection, Found found) throws SQLException {
+  private static Found withOrigin(Transactions.Statements connection, Found found) throws SQLException {
     if (found.summary().id() <= lastMessageOf(found.event())) {
       return found;
     }
@@ -252,7 +252,7 @@ final class HistoryReads implements History {
   }
 
   /** Up to which id the index has all finished messages. */
-  static long indexedThrough(Reader.Statements connection) throws SQLException {
+  static long indexedThrough(Transactions.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
       return Extent.from(row).through();
     }
@@ -263,7 +263,7 @@ final class HistoryReads implements History {
    * tell how many there are.
    */
   private static boolean isOfAnother(
-      Reader.Statements connection, String table, @Nullable Long id, String tenant)
+      Transactions.Statements connection, String table, @Nullable Long id, String tenant)
       throws SQLException {
     if (id == null) {
       return false;
@@ -278,7 +278,7 @@ final class HistoryReads implements History {
   }
 
   /** The event that is being removed, which nobody sees any more. */
-  static @Nullable Long hidden(Reader.Statements connection) throws SQLException {
+  static @Nullable Long hidden(Transactions.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Removal.HIDDEN).executeQuery()) {
       return Removal.hidden(row);
     }
@@ -342,12 +342,12 @@ final class HistoryReads implements History {
     /** With more numbers of attempts than this, all unfinished messages are walked instead. */
     private static final int MOST_GROUPS = 100;
 
-    private final Reader.Statements connection;
+    private final Transactions.Statements connection;
     private final int mostRows;
     private final List<Walk> walks = new ArrayList<>();
     private @Nullable Long cut;
 
-    Walks(Reader.Statements connection, int mostRows) {
+    Walks(Transactions.Statements connection, int mostRows) {
       this.connection = connection;
       this.mostRows = mostRows;
     }
@@ -697,7 +697,7 @@ final class HistoryReads implements History {
     return event.callerId() != null ? event.callerId() : Id.text(Id.EVENT, event.id());
   }
 
-  private Optional<MessageDetail> message(Reader.Statements connection, String tenant, long id)
+  private Optional<MessageDetail> message(Transactions.Statements connection, String tenant, long id)
       throws SQLException {
     for (Table table : Table.values()) {
       Found found = find(connection, table, id);
@@ -711,12 +711,12 @@ final class HistoryReads implements History {
     return Optional.empty();
   }
 
-  private static @Nullable Found find(Reader.Statements connection, long id) throws SQLException {
+  private static @Nullable Found find(Transactions.Statements connection, long id) throws SQLException {
     Found unfinished = find(connection, Table.UNFINISHED, id);
     return unfinished != null ? unfinished : find(connection, Table.FINISHED, id);
   }
 
-  private static @Nullable Found find(Reader.Statements connection, Table table, long id)
+  private static @Nullable Found find(Transactions.Statements connection, Table table, long id)
       throws SQLException {
     PreparedStatement statement = connection.prepare(table.select + "m.id = ?");
     statement.setLong(1, id);
@@ -725,7 +725,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private MessageDetail detail(Reader.Statements connection, Table table, MessageSummary summary)
+  private MessageDetail detail(Transactions.Statements connection, Table table, MessageSummary summary)
       throws SQLException {
     List<Attempt> attempts = attempts(connection, summary.id());
     if (table == Table.FINISHED) {
@@ -737,7 +737,7 @@ final class HistoryReads implements History {
     return new MessageDetail(summary, attempts);
   }
 
-  private List<Attempt> attempts(Reader.Statements connection, long message) throws SQLException {
+  private List<Attempt> attempts(Transactions.Statements connection, long message) throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT number, "
@@ -755,7 +755,7 @@ final class HistoryReads implements History {
   }
 
   private static Optional<Attempt> lastAttempt(
-      Reader.Statements connection, long message, int number) throws SQLException {
+      Transactions.Statements connection, long message, int number) throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT "
@@ -767,7 +767,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private Optional<EventDetail> event(Reader.Statements connection, String tenant, EventKey key)
+  private Optional<EventDetail> event(Transactions.Statements connection, String tenant, EventKey key)
       throws SQLException {
     EventHead head = eventHead(connection, tenant, key);
     if (head == null || Objects.equals(hidden(connection), head.id())) {
@@ -804,7 +804,7 @@ final class HistoryReads implements History {
   }
 
   /** How many messages of an event are still to be made. */
-  private static int toBeMade(Reader.Statements connection, long event) throws SQLException {
+  private static int toBeMade(Transactions.Statements connection, long event) throws SQLException {
     PreparedStatement statement = connection.prepare(FanOutRow.COUNT_OF_EVENT);
     statement.setLong(1, event);
     try (ResultSet row = statement.executeQuery()) {
@@ -818,7 +818,7 @@ final class HistoryReads implements History {
 
   /** The event beside its payload, if the tenant has such an event. */
   private static @Nullable EventHead eventHead(
-      Reader.Statements connection, String tenant, EventKey key) throws SQLException {
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
     return switch (key) {
       case EventKey.Own own -> {
         EventHead head = eventHead(connection, own.id());
@@ -839,7 +839,7 @@ final class HistoryReads implements History {
     };
   }
 
-  private static @Nullable EventHead eventHead(Reader.Statements connection, long id)
+  private static @Nullable EventHead eventHead(Transactions.Statements connection, long id)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare("SELECT " + Rows.EVENT_HEAD_COLUMNS + " FROM events WHERE id = ?");
@@ -853,7 +853,7 @@ final class HistoryReads implements History {
     return event.id() + event.messages() * Id.STRIDE;
   }
 
-  private static List<Change> changes(Reader.Statements connection, long endpoint, int limit)
+  private static List<Change> changes(Transactions.Statements connection, long endpoint, int limit)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare(
