@@ -220,7 +220,8 @@ public final class ApiKeys {
     return transactions.read("reading the keys", ApiKeys::all);
   }
 
-  private static Map<ByteBuffer, ApiKey> all(Transactions.Statements connection) throws SQLException {
+  private static Map<ByteBuffer, ApiKey> all(Transactions.Statements connection)
+      throws SQLException {
     Map<ByteBuffer, ApiKey> keys = new HashMap<>();
     try (ResultSet row =
         connection.prepare("SELECT " + COLUMNS + " FROM api_keys").executeQuery()) {

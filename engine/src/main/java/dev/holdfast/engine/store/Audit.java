@@ -100,7 +100,8 @@ public final class Audit {
   }
 
   /** One chain goes by its numbers, all of them by the order in which they were written. */
-  private PreparedStatement prepare(Transactions.Statements connection, Query query) throws SQLException {
+  private PreparedStatement prepare(Transactions.Statements connection, Query query)
+      throws SQLException {
     if (query.chain() == null) {
       PreparedStatement all =
           connection.prepare(

@@ -24,7 +24,7 @@ public final class Damaged extends SQLException {
   }
 
   /** What is damaged, without what to do. */
-  public String what() {
+  String what() {
     return what;
   }
 
@@ -39,7 +39,8 @@ public final class Damaged extends SQLException {
   }
 
   /** Makes a value of a row, and refuses it if it is not what was written. */
-  public static <T> T orIntact(String table, long row, long kept, Decoding<T> decoding, Summing<T> summing)
+  public static <T> T orIntact(
+      String table, long row, long kept, Decoding<T> decoding, Summing<T> summing)
       throws SQLException {
     T value;
     try {

@@ -28,7 +28,8 @@ public record Finished(
   public static final String COLUMNS =
       "id, event, subscription, endpoint, reason, finished_at, attempts, sum, version";
 
-  public static Finished of(Message message, @Nullable DropReason reason, Instant at, int attempts) {
+  public static Finished of(
+      Message message, @Nullable DropReason reason, Instant at, int attempts) {
     return new Finished(
         message.id(),
         message.event(),

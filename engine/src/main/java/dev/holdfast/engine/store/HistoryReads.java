@@ -236,7 +236,8 @@ final class HistoryReads implements History {
   /**
    * The message with what it was made of, if a replay has made it: its id is not by its event's.
    */
-  private static Found withOrigin(Transactions.Statements connection, Found found) throws SQLException {
+  private static Found withOrigin(Transactions.Statements connection, Found found)
+      throws SQLException {
     if (found.summary().id() <= lastMessageOf(found.event())) {
       return found;
     }
@@ -697,8 +698,8 @@ final class HistoryReads implements History {
     return event.callerId() != null ? event.callerId() : Id.text(Id.EVENT, event.id());
   }
 
-  private Optional<MessageDetail> message(Transactions.Statements connection, String tenant, long id)
-      throws SQLException {
+  private Optional<MessageDetail> message(
+      Transactions.Statements connection, String tenant, long id) throws SQLException {
     for (Table table : Table.values()) {
       Found found = find(connection, table, id);
       if (found != null) {
@@ -711,7 +712,8 @@ final class HistoryReads implements History {
     return Optional.empty();
   }
 
-  private static @Nullable Found find(Transactions.Statements connection, long id) throws SQLException {
+  private static @Nullable Found find(Transactions.Statements connection, long id)
+      throws SQLException {
     Found unfinished = find(connection, Table.UNFINISHED, id);
     return unfinished != null ? unfinished : find(connection, Table.FINISHED, id);
   }
@@ -725,8 +727,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private MessageDetail detail(Transactions.Statements connection, Table table, MessageSummary summary)
-      throws SQLException {
+  private MessageDetail detail(
+      Transactions.Statements connection, Table table, MessageSummary summary) throws SQLException {
     List<Attempt> attempts = attempts(connection, summary.id());
     if (table == Table.FINISHED) {
       lastAttempt(connection, summary.id(), summary.attempts()).ifPresent(attempts::add);
@@ -737,7 +739,8 @@ final class HistoryReads implements History {
     return new MessageDetail(summary, attempts);
   }
 
-  private List<Attempt> attempts(Transactions.Statements connection, long message) throws SQLException {
+  private List<Attempt> attempts(Transactions.Statements connection, long message)
+      throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT number, "
@@ -767,8 +770,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private Optional<EventDetail> event(Transactions.Statements connection, String tenant, EventKey key)
-      throws SQLException {
+  private Optional<EventDetail> event(
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
     EventHead head = eventHead(connection, tenant, key);
     if (head == null || Objects.equals(hidden(connection), head.id())) {
       return Optional.empty();

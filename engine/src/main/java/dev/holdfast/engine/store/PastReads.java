@@ -50,7 +50,8 @@ final class PastReads {
         connection -> past(connection, replay, interest, limit));
   }
 
-  private Originals past(Transactions.Statements connection, Replay replay, Interest interest, int limit)
+  private Originals past(
+      Transactions.Statements connection, Replay replay, Interest interest, int limit)
       throws SQLException {
     long subscription = Objects.requireNonNull(replay.selection().subscription());
     long below = Objects.requireNonNull(replay.below());

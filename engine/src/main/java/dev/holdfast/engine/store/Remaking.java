@@ -9,7 +9,8 @@ public record Remaking(long event, long original, long message) {
   /** The columns that {@link #from} reads, in its order. */
   public static final String COLUMNS = "event, original, message, sum";
 
-  public static final String OF_EVENT = "SELECT " + COLUMNS + " FROM replayed WHERE event = ? LIMIT ?";
+  public static final String OF_EVENT =
+      "SELECT " + COLUMNS + " FROM replayed WHERE event = ? LIMIT ?";
 
   public static final String OF_MESSAGE =
       "SELECT " + COLUMNS + " FROM replayed WHERE event = ? AND message = ?";

@@ -81,7 +81,8 @@ final class ReplayReads {
   private record Candidates(List<Finished> messages, long through) {}
 
   /** Messages that the index of history has, without looking at others'. */
-  private Candidates indexed(Transactions.Statements connection, Replay replay, long after, long below)
+  private Candidates indexed(
+      Transactions.Statements connection, Replay replay, long after, long below)
       throws SQLException {
     List<Finished> found = new ArrayList<>();
     long through = below - 1;
@@ -195,7 +196,8 @@ final class ReplayReads {
     return replays(statement).stream().findFirst();
   }
 
-  static List<Replay> replays(Transactions.Statements connection, String tenant, long before, int limit)
+  static List<Replay> replays(
+      Transactions.Statements connection, String tenant, long before, int limit)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare(SELECT + "tenant = ? AND id < ? ORDER BY id DESC LIMIT ?");

@@ -363,7 +363,8 @@ public final class SqliteStore implements Database {
     }
   }
 
-  private static @Nullable Instant earliestDue(Transactions.Statements connection) throws SQLException {
+  private static @Nullable Instant earliestDue(Transactions.Statements connection)
+      throws SQLException {
     try (ResultSet row = connection.prepare(EARLIEST_DUE).executeQuery()) {
       return row.next() ? Rows.time(row, 1) : null;
     }

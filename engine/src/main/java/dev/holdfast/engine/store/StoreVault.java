@@ -384,8 +384,7 @@ public final class StoreVault {
 
   /** A key that is made here is not on the other nodes, and they could not open what it seals. */
   private void refuseIfOthersWouldMiss(KeyFile file) throws StoreException, KeysRefused {
-    boolean isPrepared =
-        file.read().map(keys -> !keys.current().equals(inUse)).orElse(false);
+    boolean isPrepared = file.read().map(keys -> !keys.current().equals(inUse)).orElse(false);
     if (!isPrepared && transactions.read("looking for other nodes", StoreVault::nodes) > 1) {
       throw new KeysRefused(
           "Other nodes run on this store and would not have the new key. Put it as the first line"
