@@ -152,6 +152,21 @@ interface Kind<T> {
     return new MasterKeyList();
   }
 
+  /** The URL of a database that may be given or not. */
+  static Kind<Optional<String>> optionalDatabase() {
+    return new OptionalDatabase();
+  }
+
+  /** A text that may be given or not. */
+  static Kind<Optional<String>> optionalText() {
+    return new OptionalText(false);
+  }
+
+  /** A text that may be given or not, and that nobody else should know. */
+  static Kind<Optional<String>> optionalSecret() {
+    return new OptionalText(true);
+  }
+
   /** The address of a collector that may be given or not. */
   static Kind<Optional<URI>> optionalCollector() {
     return new OptionalCollector();
@@ -776,6 +791,57 @@ interface Kind<T> {
     @Override
     public boolean isSecret() {
       return true;
+    }
+  }
+
+  /** See {@link #optionalDatabase}. */
+  record OptionalDatabase() implements Kind<Optional<String>> {
+    private static final String PREFIX = "jdbc:postgresql:";
+    private static final Pattern NEARLY = Pattern.compile("(?:jdbc:)?postgres(?:ql)?:.*");
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return Optional.empty();
+      }
+      if (!text.startsWith(PREFIX)) {
+        throw new BadValue(
+            NEARLY.matcher(text).matches()
+                ? "does not begin with " + PREFIX
+                : "is not the URL of a PostgreSQL database");
+      }
+      if (text.chars().anyMatch(c -> c <= ' ' || c == 0x7f)) {
+        throw new BadValue("has a blank in it");
+      }
+      return Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a URL such as jdbc:postgresql://db.example:5432/holdfast?sslmode=verify-full";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+
+  /** See {@link #optionalText} and {@link #optionalSecret}. */
+  record OptionalText(boolean isSecret) implements Kind<Optional<String>> {
+    private static final int MOST = 1_000;
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.length() > MOST) {
+        throw new BadValue("is too long");
+      }
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or at most " + MOST + " characters";
     }
   }
 }

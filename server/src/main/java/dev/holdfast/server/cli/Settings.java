@@ -91,6 +91,44 @@ final class Settings {
           "holdfast-data",
           "The directory of the embedded store. The same as --data.");
 
+  static final Setting<Optional<String>> STORE_URL =
+      declare(
+          "store.url",
+          Kind.optionalDatabase(),
+          "",
+          "A PostgreSQL database that is the store instead of the embedded one, and that any number of"
+              + " servers share. The same as --store. Never shown, since it may have a password in it.");
+
+  static final Setting<Optional<String>> STORE_USER =
+      declare(
+          "store.user",
+          Kind.optionalText(),
+          "",
+          "The user that store.url is opened as, if the URL does not say it.");
+
+  static final Setting<Optional<String>> STORE_PASSWORD =
+      declare(
+          "store.password",
+          Kind.optionalSecret(),
+          "",
+          "The password of store.user, if the URL does not say it.");
+
+  static final Setting<Integer> STORE_CONNECTIONS =
+      declare(
+          "store.connections",
+          Kind.whole(2, 200),
+          "10",
+          "How many connections to store.url each server has at most for reading; a few more are there"
+              + " for other work.");
+
+  static final Setting<StoreMigration> STORE_MIGRATE =
+      declare(
+          "store.migrate",
+          Kind.choice(StoreMigration.class),
+          "auto",
+          "What a server does when the tables of store.url are older than it needs: auto changes them,"
+              + " check does not start until ./holdfast schema --apply has done so.");
+
   static final Setting<Optional<String>> ADMIN_KEY =
       declare(
           "admin.key",
@@ -382,6 +420,12 @@ final class Settings {
                   "the key that they send; without it HOLDFAST_ADMIN_KEY",
                   ClientOptions.CA_VARIABLE,
                   "a PEM file with authorities that they trust besides the usual ones")));
+
+  /** What a server does with tables that are older than it needs. */
+  enum StoreMigration {
+    AUTO,
+    CHECK
+  }
 
   /**
    * Where settings are given.

@@ -28,6 +28,10 @@ public final class Schema {
 
   private static final int OLDEST_SERVER = 150_000;
 
+  private static final String MAKE_VERSION =
+      "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
+          + " version integer NOT NULL); INSERT INTO schema_version VALUES (0, 0)";
+
   private Schema() {}
 
   /** The version of the tables that this program expects. */
@@ -99,6 +103,14 @@ public final class Schema {
     return script(script);
   }
 
+  /** The SQL that notes which version the tables are of, after the script that brings it. */
+  public static String noted(int version) {
+    return (version == 1 ? MAKE_VERSION + ";\n" : "")
+        + "UPDATE schema_version SET version = "
+        + version
+        + ";\n";
+  }
+
   /** Refuses tables that are not as this program expects them. Changes nothing. */
   public static void check(Connections connections) throws StoreException, StoreRefused {
     int version = version(connections);
@@ -142,9 +154,7 @@ public final class Schema {
 
   private static int version(Statement statement) throws SQLException {
     if (!isMade(statement)) {
-      statement.execute(
-          "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
-              + " version integer NOT NULL); INSERT INTO schema_version VALUES (0, 0)");
+      statement.execute(MAKE_VERSION);
     }
     return number(statement, "SELECT version FROM schema_version");
   }
