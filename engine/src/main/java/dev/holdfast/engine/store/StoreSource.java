@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.engine.vault.WrappedKey;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,17 +50,25 @@ public final class StoreSource implements AutoCloseable {
     StoreFile file = StoreFile.open(directory);
     Connection connection = null;
     try {
-      connection = Sqlite.reader(file.path());
+      connection = read(file.path());
       refuseUnlessTidy(directory, connection);
       return new StoreSource(
           directory, file, connection, Progress.read(connection), DataKeys.read(connection));
-    } catch (SQLException e) {
+    } catch (SQLException | IOException e) {
       close(connection, file);
       throw new StoreRefused("The store in " + directory + " cannot be read: " + e.getMessage(), e);
     } catch (StoreRefused | RuntimeException e) {
       close(connection, file);
       throw e;
     }
+  }
+
+  /** Leaves no trace, unless a crash has left a log: reading that takes an index of it. */
+  private static Connection read(Path file) throws SQLException, IOException {
+    Path log = file.resolveSibling(file.getFileName() + "-wal");
+    return Files.exists(log) && Files.size(log) > 0
+        ? Sqlite.reader(file)
+        : Sqlite.frozenReader(file);
   }
 
   /** Refuses what only a server can bring in order, since that changes the store. */
