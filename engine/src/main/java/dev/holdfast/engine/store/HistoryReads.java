@@ -2,7 +2,6 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
@@ -13,8 +12,6 @@ import dev.holdfast.engine.store.Rows.EventHead;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -69,9 +66,6 @@ final class HistoryReads implements History {
       "SELECT count(*) FROM (SELECT 1 FROM messages WHERE id >= ? AND id < ? LIMIT ?)";
 
   private static final String RANGE = "m.id >= ? AND m.id < ? ORDER BY m.id DESC LIMIT ?";
-
-  /** The last time that an id can tell. */
-  private static final Instant LAST_TIME = Id.time(Long.MAX_VALUE);
 
   private final BlockingQueue<Reader> idle;
   private final StoreLimits limits;
@@ -146,10 +140,10 @@ final class HistoryReads implements History {
         || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())) {
       return new Page(List.of(), null);
     }
-    long from = query.since() == null ? 0 : firstIdAt(query.since());
+    long from = query.since() == null ? 0 : Summaries.firstIdAt(query.since());
     long below = query.before();
     if (query.until() != null) {
-      below = Math.min(below, firstIdAt(query.until()));
+      below = Math.min(below, Summaries.firstIdAt(query.until()));
     }
     Long event = null;
     List<MessageSummary> items = new ArrayList<>();
@@ -169,7 +163,7 @@ final class HistoryReads implements History {
         }
       }
       from = Math.max(from, event + 1);
-      below = Math.min(below, lastMessageOf(head) + 1);
+      below = Math.min(below, Summaries.lastMessageOf(head) + 1);
     }
     Set<Status> wanted =
         query.statuses().isEmpty() ? EnumSet.allOf(Status.class) : query.statuses();
@@ -236,9 +230,8 @@ final class HistoryReads implements History {
   /**
    * The message with what it was made of, if a replay has made it: its id is not by its event's.
    */
-  private static Found withOrigin(Transactions.Statements connection, Found found)
-      throws SQLException {
-    if (found.summary().id() <= lastMessageOf(found.event())) {
+  private static Found withOrigin(Transactions.Statements connection, Found found) throws SQLException {
+    if (found.summary().id() <= Summaries.lastMessageOf(found.event())) {
       return found;
     }
     PreparedStatement statement = connection.prepare(Remaking.OF_MESSAGE);
@@ -283,15 +276,6 @@ final class HistoryReads implements History {
     try (ResultSet row = connection.prepare(Removal.HIDDEN).executeQuery()) {
       return Removal.hidden(row);
     }
-  }
-
-  /** The lowest id of what was created at {@code time} or later, to the millisecond. */
-  static long firstIdAt(Instant time) {
-    if (time.isAfter(LAST_TIME)) {
-      return Long.MAX_VALUE;
-    }
-    Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
-    return Id.floor(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
   /** A table of messages. */
@@ -365,7 +349,7 @@ final class HistoryReads implements History {
     void addAll(Query query, Set<Status> wanted, long from, long below) throws SQLException {
       List<Message.Status> unfinished =
           Arrays.stream(Message.Status.values())
-              .filter(status -> wanted.contains(shown(status)))
+              .filter(status -> wanted.contains(Summaries.shown(status)))
               .toList();
       List<Group> groups = groups(query.endpoint(), unfinished);
       boolean scansUnfinished = !unfinished.isEmpty() && groups == null;
@@ -644,47 +628,13 @@ final class HistoryReads implements History {
   private static Found unfinished(ResultSet row) throws SQLException {
     Message message = Rows.message(row);
     EventHead event = eventOf(message.event(), row, UNFINISHED_EVENT_COLUMN);
-    return new Found(
-        new MessageSummary(
-            message.id(),
-            publicId(event),
-            message.subscription(),
-            message.endpoint(),
-            event.type(),
-            event.subject(),
-            shown(message.status()),
-            null,
-            message.attempts(),
-            message,
-            message.version()),
-        event);
-  }
-
-  private static Status shown(Message.Status status) {
-    return switch (status) {
-      case PENDING -> Status.PENDING;
-      case WAITING -> Status.WAITING;
-      case PARKED, PAUSED -> Status.PARKED;
-    };
+    return new Found(Summaries.of(message, event), event);
   }
 
   private static Found finished(ResultSet row) throws SQLException {
     Finished message = Finished.from(row);
     EventHead event = eventOf(message.event(), row, FINISHED_EVENT_COLUMN);
-    return new Found(
-        new MessageSummary(
-            message.id(),
-            publicId(event),
-            message.subscription(),
-            message.endpoint(),
-            event.type(),
-            event.subject(),
-            message.reason() == null ? Status.DELIVERED : Status.DROPPED,
-            message.reason(),
-            message.attempts(),
-            null,
-            message.version()),
-        event);
+    return new Found(Summaries.of(message, event), event);
   }
 
   private static EventHead eventOf(long event, ResultSet row, int column) throws SQLException {
@@ -694,12 +644,8 @@ final class HistoryReads implements History {
     return Rows.eventHead(row, column);
   }
 
-  private static String publicId(EventHead event) {
-    return event.callerId() != null ? event.callerId() : Id.text(Id.EVENT, event.id());
-  }
-
-  private Optional<MessageDetail> message(
-      Transactions.Statements connection, String tenant, long id) throws SQLException {
+  private Optional<MessageDetail> message(Transactions.Statements connection, String tenant, long id)
+      throws SQLException {
     for (Table table : Table.values()) {
       Found found = find(connection, table, id);
       if (found != null) {
@@ -786,7 +732,7 @@ final class HistoryReads implements History {
     List<MessageSummary> messages = new ArrayList<>();
     for (Table table : Table.values()) {
       try (Walks walks = new Walks(connection, limits.historyRows())) {
-        walks.add(table, head.id() + 1, lastMessageOf(head) + 1);
+        walks.add(table, head.id() + 1, Summaries.lastMessageOf(head) + 1);
         for (Found found = walks.newest(); found != null; found = walks.newest()) {
           if (found.event().id() == head.id()) {
             messages.add(found.summary());
@@ -850,10 +796,6 @@ final class HistoryReads implements History {
     try (ResultSet row = statement.executeQuery()) {
       return row.next() ? Rows.eventHead(row, 1) : null;
     }
-  }
-
-  private static long lastMessageOf(EventHead event) {
-    return event.id() + event.messages() * Id.STRIDE;
   }
 
   private static List<Change> changes(Transactions.Statements connection, long endpoint, int limit)

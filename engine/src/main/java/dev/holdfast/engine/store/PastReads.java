@@ -57,7 +57,7 @@ final class PastReads {
     long below = Objects.requireNonNull(replay.below());
     long after = replay.through();
     if (replay.selection().since() != null) {
-      after = Math.max(after, HistoryReads.firstIdAt(replay.selection().since()) - 1);
+      after = Math.max(after, Summaries.firstIdAt(replay.selection().since()) - 1);
     }
     Long hidden = HistoryReads.hidden(connection);
     List<Original> found = new ArrayList<>();

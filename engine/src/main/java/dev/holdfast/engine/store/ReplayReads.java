@@ -48,11 +48,11 @@ final class ReplayReads {
     Selection selection = replay.selection();
     long after = replay.through();
     if (selection.since() != null) {
-      after = Math.max(after, HistoryReads.firstIdAt(selection.since()) - 1);
+      after = Math.max(after, Summaries.firstIdAt(selection.since()) - 1);
     }
     long below = Objects.requireNonNull(replay.below());
     if (selection.until() != null) {
-      below = Math.min(below, HistoryReads.firstIdAt(selection.until()));
+      below = Math.min(below, Summaries.firstIdAt(selection.until()));
     }
     long indexed = HistoryReads.indexedThrough(connection);
     Candidates candidates =

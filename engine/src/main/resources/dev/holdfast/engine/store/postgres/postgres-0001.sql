@@ -12,8 +12,9 @@
 --          the rest.
 -- changed  the version of what everyone knows in which the row was last changed.
 --
--- Tables that grow with history are cut into partitions by id, that is by time. Upkeep makes them
--- ahead and drops the oldest. What is below the first cut of them goes to the partition "_first".
+-- Tables that grow with history are cut into partitions by id, that is by time, all in the same
+-- places. Upkeep makes them ahead and drops the oldest. What none was made for in time goes to the
+-- partition "_rest", which upkeep then makes a common one.
 
 -- Who takes part. A row is a process from its start to its end; the id is never used again. slot: the
 -- node's number in the ids that it gives out, which nobody else has while the row is there. What a
@@ -95,6 +96,15 @@ CREATE TABLE calls (
 
 CREATE INDEX calls_to_answer ON calls (shard, id) WHERE answered_at IS NULL;
 
+-- Where the tables are cut, from the first id to that of the next part; one follows on the other.
+-- What is below the lowest was removed. keep_until: until when the part must be kept at least, as far
+-- as that has been looked up.
+CREATE TABLE parts (
+  first      bigint PRIMARY KEY,
+  until      bigint NOT NULL,
+  keep_until bigint
+);
+
 CREATE TABLE events (
   id          bigint NOT NULL,
   tenant      text NOT NULL,
@@ -114,7 +124,7 @@ CREATE TABLE events (
 -- The path finds an event by its id alone.
 CREATE INDEX events_by_id ON events (id);
 
-CREATE TABLE events_first PARTITION OF events FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE events_rest PARTITION OF events DEFAULT;
 
 CREATE TABLE keys (
   tenant    text NOT NULL,
@@ -185,7 +195,7 @@ CREATE INDEX messages_by_subscription ON messages (tenant, subscription, id);
 -- Few are dropped, and they are what people look for.
 CREATE INDEX messages_dropped ON messages (tenant, id) WHERE reason IS NOT NULL;
 
-CREATE TABLE messages_first PARTITION OF messages FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE messages_rest PARTITION OF messages DEFAULT;
 
 CREATE TABLE attempts (
   tenant          text NOT NULL,
@@ -202,7 +212,7 @@ CREATE TABLE attempts (
   PRIMARY KEY (tenant, message, number)
 ) PARTITION BY RANGE (message);
 
-CREATE TABLE attempts_first PARTITION OF attempts FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE attempts_rest PARTITION OF attempts DEFAULT;
 
 -- Which messages were made of which by replays; cut by the event's id.
 CREATE TABLE replayed (
@@ -214,7 +224,7 @@ CREATE TABLE replayed (
   PRIMARY KEY (tenant, event, original, message)
 ) PARTITION BY RANGE (event);
 
-CREATE TABLE replayed_first PARTITION OF replayed FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE replayed_rest PARTITION OF replayed DEFAULT;
 
 -- The settings (rate_limit, sealed) are everyone's to change, the rest is the shard's node's alone.
 CREATE TABLE endpoints (
@@ -377,7 +387,7 @@ CREATE TABLE audit (
   PRIMARY KEY (chain, number)
 );
 
-CREATE INDEX audit_by_id ON audit (chain, id);
+CREATE UNIQUE INDEX audit_by_id ON audit (id);
 
 CREATE INDEX audit_by_target ON audit (chain, target, id);
 
