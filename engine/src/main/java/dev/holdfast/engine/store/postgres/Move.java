@@ -170,7 +170,6 @@ public final class Move {
     long all = counts.stream().mapToLong(Long::longValue).sum();
     long already = number(target, "SELECT coalesce(sum(rows), 0)::bigint FROM moved");
     target.commit();
-    makePartitions();
     long rows = already;
     for (MovedTable table : MovedTable.ALL) {
       rows = move(table, rows, all);
@@ -289,16 +288,6 @@ public final class Move {
 
   private boolean isThere(String table) throws SQLException {
     return number(target, "SELECT EXISTS (SELECT 1 FROM " + table + ")::int") != 0;
-  }
-
-  private void makePartitions() throws SQLException {
-    for (String table : List.of("events", "messages", "attempts", "replayed")) {
-      Connections.execute(
-          target,
-          "CREATE TABLE IF NOT EXISTS %1$s_rest PARTITION OF %1$s FOR VALUES FROM (0) TO (MAXVALUE)"
-              .formatted(table));
-    }
-    target.commit();
   }
 
   /** How far a table is. */
