@@ -49,11 +49,45 @@ CREATE INDEX shards_by_node ON shards (node);
 INSERT INTO shards (shard) SELECT generate_series(0, 255);
 
 -- The last batch of each node that was committed: tells whether a commit that was not answered has
--- happened.
+-- happened. latest: the latest time that any batch tells of. highest: the highest id in any of them.
 CREATE TABLE batches (
-  node  bigint PRIMARY KEY,
-  batch bigint NOT NULL
+  node    bigint PRIMARY KEY,
+  batch   bigint NOT NULL,
+  latest  bigint NOT NULL,
+  highest bigint NOT NULL
 ) WITH (fillfactor = 20);
+
+-- Begins the transaction of a batch: it is one of a node that takes part, and of no number that was
+-- given up.
+CREATE FUNCTION holdfast_begin(me bigint, this bigint, until bigint, top bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM nodes WHERE id = me FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'node % takes part no longer', me USING ERRCODE = 'HF001';
+  END IF;
+  UPDATE batches SET batch = this, latest = greatest(latest, until), highest = greatest(highest, top)
+    WHERE node = me AND batch < this;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'batch % of node % was given up', this, me USING ERRCODE = 'HF001';
+  END IF;
+END $$;
+
+-- Refuses a batch that does not touch as many rows as it should.
+CREATE FUNCTION holdfast_all(touched bigint, wanted bigint, otherwise text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF touched <> wanted THEN
+    RAISE EXCEPTION '%', otherwise USING ERRCODE = 'HF002';
+  END IF;
+END $$;
+
+-- Refuses a batch that was decided by what a tenant had before.
+CREATE FUNCTION holdfast_stale(tenant text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'another node has changed something of tenant %', tenant USING ERRCODE = 'HF003';
+END $$;
 
 -- What everyone knows: the version, in its only row, and the version in which something of a tenant
 -- was last changed. Whoever changes something holds the lock of the first from then on to the end of
@@ -161,7 +195,7 @@ CREATE TABLE open (
 
 CREATE INDEX open_by_endpoint ON open (shard, endpoint, status, attempts, id);
 
-CREATE INDEX open_by_due ON open (shard, due, id) WHERE due IS NOT NULL;
+CREATE INDEX open_by_due ON open (due, id) WHERE due IS NOT NULL;
 
 -- Which events still have unfinished messages: partitions with one are kept.
 CREATE INDEX open_by_event ON open (event);
@@ -226,7 +260,8 @@ CREATE TABLE replayed (
 
 CREATE TABLE replayed_rest PARTITION OF replayed DEFAULT;
 
--- The settings (rate_limit, sealed) are everyone's to change, the rest is the shard's node's alone.
+-- The settings (rate_limit, sealed) are everyone's to change, the rest is the shard's node's alone. So
+-- the sum is that of the embedded store's columns without a rate limit.
 CREATE TABLE endpoints (
   id                   bigint NOT NULL,
   tenant               text NOT NULL,
