@@ -72,6 +72,7 @@ final class SchemaCommand implements Callable<Integer> {
     try {
       PostgresOptions database = store.database("--store", url);
       try (Connections connections = new Connections(database)) {
+        connections.reach();
         return wish.show ? show(connections, out) : tell(connections, out);
       }
     } catch (InvalidSettings e) {

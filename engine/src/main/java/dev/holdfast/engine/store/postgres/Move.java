@@ -123,6 +123,7 @@ public final class Move {
       throws StoreRefused {
     try (StoreSource source = StoreSource.open(directory);
         Connections connections = new Connections(options)) {
+      connections.reach();
       makeTables(connections);
       try (Connection target = connections.own()) {
         // What a node may not take long for, a move may.
