@@ -230,7 +230,8 @@ final class HistoryReads implements History {
   /**
    * The message with what it was made of, if a replay has made it: its id is not by its event's.
    */
-  private static Found withOrigin(Transactions.Statements connection, Found found) throws SQLException {
+  private static Found withOrigin(Transactions.Statements connection, Found found)
+      throws SQLException {
     if (found.summary().id() <= Summaries.lastMessageOf(found.event())) {
       return found;
     }
@@ -644,8 +645,8 @@ final class HistoryReads implements History {
     return Rows.eventHead(row, column);
   }
 
-  private Optional<MessageDetail> message(Transactions.Statements connection, String tenant, long id)
-      throws SQLException {
+  private Optional<MessageDetail> message(
+      Transactions.Statements connection, String tenant, long id) throws SQLException {
     for (Table table : Table.values()) {
       Found found = find(connection, table, id);
       if (found != null) {

@@ -118,6 +118,11 @@ public final class StoreSource implements AutoCloseable {
     return progress.at();
   }
 
+  /** The highest id that was given to anything in it. */
+  public long highestId() throws SQLException {
+    return SqliteStore.highestId(connection::prepareStatement);
+  }
+
   /** The id of the master key that its secrets are sealed under; absent when nothing is sealed. */
   public @Nullable String masterKey() {
     return keys.isEmpty() ? null : keys.getLast().master();

@@ -105,8 +105,7 @@ final class MigrateTest {
 
   private int schema(String... options) {
     String[] all = new String[options.length + 5];
-    System.arraycopy(
-        new String[] {"schema", "--store", url, "--user", "postgres"}, 0, all, 0, 5);
+    System.arraycopy(new String[] {"schema", "--store", url, "--user", "postgres"}, 0, all, 0, 5);
     System.arraycopy(options, 0, all, 5, options.length);
     return typed.run(all);
   }

@@ -75,7 +75,7 @@ final class CopiedRows {
   private void addNumber(MovedTable.Column column, long number) throws SQLException {
     room(Integer.BYTES + Long.BYTES);
     switch (column.kind()) {
-      case LONG -> bytes.putInt(Long.BYTES).putLong(number);
+      case LONG, ENDPOINT_SUM -> bytes.putInt(Long.BYTES).putLong(number);
       case INT -> bytes.putInt(Integer.BYTES).putInt(fitting(column, number, (int) number));
       case SMALL, SHARD ->
           bytes.putInt(Short.BYTES).putShort((short) fitting(column, number, (short) number));

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreSource;
 import java.nio.file.Path;
@@ -491,6 +492,12 @@ public final class Move {
           "INSERT INTO known_of_tenants (tenant, version) SELECT tenant, "
               + MovedTable.VERSION
               + " FROM (SELECT tenant FROM endpoints UNION SELECT tenant FROM subscriptions) t");
+      statement.executeUpdate(
+          "INSERT INTO batches (node, batch, latest, highest) VALUES (0, 0, "
+              + Rows.micros(source.upTo())
+              + ", "
+              + source.highestId()
+              + ")");
       statement.executeUpdate("UPDATE moves SET finished_at = clock_timestamp()");
       target.commit();
     }

@@ -1,6 +1,8 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.model.Shards;
+import dev.holdfast.engine.store.Rows;
+import dev.holdfast.engine.store.Seals;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -34,13 +36,13 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
                   + " expires_at:long, last_used_at:long"),
           table(
               "endpoints",
-              "id:long, tenant:text, shard:shard=t.id, changed:long="
-                  + VERSION
-                  + ", url:text, created_at:long, state:text, since:long, reason:text,"
+              "id:long, tenant:text, url:text, created_at:long, state:text, since:long, reason:text,"
                   + " successes:long, failures:long, previous_attempts:long,"
                   + " previous_failures:long, current_attempts:long, current_failures:long,"
-                  + " consecutive_failures:long, last_success_at:long, next_probe_at:long, sum:long,"
-                  + " rate_limit:real, gone_at:long, sealed:bytes"),
+                  + " consecutive_failures:long, last_success_at:long, next_probe_at:long,"
+                  + " sum:endpoint_sum, rate_limit:real, gone_at:long, sealed:bytes,"
+                  + " shard:shard=t.id, changed:long="
+                  + VERSION),
           table(
               "endpoint_changes",
               "id:long, tenant:text=e.tenant, endpoint:long, at:long, state:text, reason:text,"
@@ -122,7 +124,10 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
     BYTES,
 
     /** The shard of an id; the embedded store has that id. */
-    SHARD
+    SHARD,
+
+    /** An endpoint's sum, which is another here: it leaves out what any node may set. */
+    ENDPOINT_SUM
   }
 
   /**
@@ -135,7 +140,7 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
     /** The value; absent, or a Long, Double, String or byte[]. */
     private @Nullable Object value(ResultSet row, int index) throws SQLException {
       return switch (kind) {
-        case LONG, INT, SMALL, SHARD -> {
+        case LONG, INT, SMALL, SHARD, ENDPOINT_SUM -> {
           long value = row.getLong(index);
           yield value == 0 && row.wasNull() ? null : Long.valueOf(value);
         }
@@ -214,8 +219,11 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
   @Nullable Object[] source(ResultSet row) throws SQLException {
     @Nullable Object[] values = here(row);
     for (int i = 0; i < values.length; i++) {
-      if (columns.get(i).kind() == Kind.SHARD && values[i] instanceof Long id) {
+      Kind kind = columns.get(i).kind();
+      if (kind == Kind.SHARD && values[i] instanceof Long id) {
         values[i] = (long) Shards.of(id);
+      } else if (kind == Kind.ENDPOINT_SUM) {
+        values[i] = EndpointRow.sum(Rows.endpoint(row, Seals.closed()));
       }
     }
     return values;

@@ -194,8 +194,7 @@ final class PostgresHistory implements History, EndpointReads {
 
   @Override
   public List<Event> latestEvents(String tenant, int limit) throws StoreException {
-    return read(
-        "reading the latest events", connection -> latestEvents(connection, tenant, limit));
+    return read("reading the latest events", connection -> latestEvents(connection, tenant, limit));
   }
 
   private List<Event> latestEvents(Connection connection, String tenant, int limit)
@@ -393,8 +392,7 @@ final class PostgresHistory implements History, EndpointReads {
   private Walked finished(
       Connection connection, Query query, Set<Status> wanted, long from, long below, int rows)
       throws SQLException {
-    Where index =
-        Where.of("tenant = ?", query.tenant()).and("id >= ?", from).and("id < ?", below);
+    Where index = Where.of("tenant = ?", query.tenant()).and("id >= ?", from).and("id < ?", below);
     Where filter = Where.of("");
     boolean droppedOnly = !wanted.contains(Status.DELIVERED);
     Long subscription = query.subscription();
@@ -432,7 +430,8 @@ final class PostgresHistory implements History, EndpointReads {
     if (query.subscription() != null) {
       filter = filter.and("subscription = ?", query.subscription());
     }
-    Short[] codes = statuses.stream().map(status -> (short) Rows.code(status)).toArray(Short[]::new);
+    Short[] codes =
+        statuses.stream().map(status -> (short) Rows.code(status)).toArray(Short[]::new);
     if (statuses.size() < Message.Status.values().length) {
       filter = filter.and("status = ANY (?)", (Object) codes);
     }
@@ -495,7 +494,14 @@ final class PostgresHistory implements History, EndpointReads {
       }
       Walked walked =
           walk(
-              connection, "open", Rows.MESSAGE_COLUMNS, Row::unfinished, index, filter, query, each);
+              connection,
+              "open",
+              Rows.MESSAGE_COLUMNS,
+              Row::unfinished,
+              index,
+              filter,
+              query,
+              each);
       found.addAll(walked.rows());
       if (walked.cut() != null && (cut == null || cut < walked.cut())) {
         cut = walked.cut();
@@ -555,12 +561,7 @@ final class PostgresHistory implements History, EndpointReads {
   }
 
   private Page ofEvent(
-      Connection connection,
-      Query query,
-      EventKey key,
-      Set<Status> wanted,
-      long from,
-      long below)
+      Connection connection, Query query, EventKey key, Set<Status> wanted, long from, long below)
       throws SQLException {
     EventHead head = eventHead(connection, query.tenant(), key);
     if (head == null) {
@@ -826,12 +827,7 @@ final class PostgresHistory implements History, EndpointReads {
       return null;
     }
     List<EventHead> heads =
-        list(
-            connection,
-            HEAD + "tenant = ? AND id = ?",
-            row -> Rows.eventHead(row, 1),
-            tenant,
-            id);
+        list(connection, HEAD + "tenant = ? AND id = ?", row -> Rows.eventHead(row, 1), tenant, id);
     return heads.isEmpty() ? null : heads.getFirst();
   }
 
@@ -855,17 +851,13 @@ final class PostgresHistory implements History, EndpointReads {
   }
 
   @Override
-  public EndpointPage endpoints(
-      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+  public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
+      throws StoreException {
     return read("listing endpoints", c -> endpoints(c, tenant, state, before, limit));
   }
 
   private EndpointPage endpoints(
-      Connection connection,
-      String tenant,
-      Health.@Nullable State state,
-      long before,
-      int limit)
+      Connection connection, String tenant, Health.@Nullable State state, long before, int limit)
       throws SQLException {
     String all =
         "SELECT * FROM endpoints WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT " + mostRows();
@@ -926,8 +918,7 @@ final class PostgresHistory implements History, EndpointReads {
     return endpoints.stream()
         .map(
             endpoint ->
-                new EndpointNow(
-                    endpoint, counts.getOrDefault(endpoint.id(), Unfinished.NOTHING)))
+                new EndpointNow(endpoint, counts.getOrDefault(endpoint.id(), Unfinished.NOTHING)))
         .toList();
   }
 }

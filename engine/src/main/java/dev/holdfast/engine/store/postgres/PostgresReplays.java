@@ -58,8 +58,7 @@ final class PostgresReplays {
         "reading what is to be replayed", connection -> originals(connection, replay, limit));
   }
 
-  private Originals originals(Connection connection, Replay replay, int limit)
-      throws SQLException {
+  private Originals originals(Connection connection, Replay replay, int limit) throws SQLException {
     Selection selection = replay.selection();
     long floor = PostgresHistory.floor(connection);
     long after = after(replay, floor);
@@ -108,18 +107,12 @@ final class PostgresReplays {
   }
 
   private List<Finished> candidates(
-      Connection connection,
-      String owner,
-      Replay replay,
-      long after,
-      long below,
-      @Nullable Long id)
+      Connection connection, String owner, Replay replay, long after, long below, @Nullable Long id)
       throws SQLException {
     String sql = FINISHED + owner + IN_ORDER;
     int most = history.mostRows();
     return id == null
-        ? PostgresHistory.list(
-            connection, sql, Finished::from, replay.tenant(), after, below, most)
+        ? PostgresHistory.list(connection, sql, Finished::from, replay.tenant(), after, below, most)
         : PostgresHistory.list(
             connection, sql, Finished::from, replay.tenant(), after, below, id, most);
   }
@@ -135,8 +128,8 @@ final class PostgresReplays {
   }
 
   /** The same messages with what a replay has to know of their events. */
-  private static List<Original> whole(
-      Connection connection, String tenant, List<Finished> messages) throws SQLException {
+  private static List<Original> whole(Connection connection, String tenant, List<Finished> messages)
+      throws SQLException {
     if (messages.isEmpty()) {
       return List.of();
     }
@@ -200,9 +193,7 @@ final class PostgresReplays {
     long bytes = 0;
     long looked = 0;
     for (Head head : heads) {
-      if (found.size() == limit
-          || bytes > StoreLimits.PAST_BYTES
-          || looked > history.mostRows()) {
+      if (found.size() == limit || bytes > StoreLimits.PAST_BYTES || looked > history.mostRows()) {
         return new Originals(found, after, false);
       }
       after = head.event().id();

@@ -85,6 +85,8 @@ final class MoveTest {
                 "SELECT count(*) FILTER (WHERE version = 1) = (SELECT count(DISTINCT tenant)"
                     + " FROM subscriptions) FROM known_of_tenants"))
         .isEqualTo("t");
+    assertThat(text("SELECT highest >= (SELECT max(id) FROM messages) FROM batches"))
+        .isEqualTo("t");
     assertThat(text("SELECT nextval(pg_get_serial_sequence('audit', 'id')) > max(id) FROM audit"))
         .isEqualTo("t");
     assertThat(
