@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * for that, hashes are kept elsewhere.
  */
 public final class AuditCheck {
+  /** How many rows are in memory at once, where it can be said. */
+  private static final int FETCHED = 500;
+
   private final Connection connection;
   private final Consumer<String> problems;
   private final MessageDigest sha256 = Facts.sha256();
@@ -41,18 +44,20 @@ public final class AuditCheck {
   private void run() throws SQLException {
     long lastId = 0;
     Long gap = null;
-    try (Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery(
-                "SELECT id, chain, number, at, action, actor, target, entry, previous, hash"
-                    + " FROM audit ORDER BY id")) {
-      while (row.next()) {
-        rows++;
-        if (row.getLong(1) != lastId + 1 && gap == null) {
-          gap = lastId;
+    try (Statement statement = connection.createStatement()) {
+      statement.setFetchSize(FETCHED);
+      try (ResultSet row =
+          statement.executeQuery(
+              "SELECT id, chain, number, at, action, actor, target, entry, previous, hash"
+                  + " FROM audit ORDER BY id")) {
+        while (row.next()) {
+          rows++;
+          if (row.getLong(1) != lastId + 1 && gap == null) {
+            gap = lastId;
+          }
+          lastId = row.getLong(1);
+          look(row);
         }
-        lastId = row.getLong(1);
-        look(row);
       }
     }
     if (gap != null && broken.isEmpty()) {

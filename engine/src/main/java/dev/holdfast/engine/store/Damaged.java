@@ -24,7 +24,7 @@ public final class Damaged extends SQLException {
   }
 
   /** What is damaged, without what to do. */
-  String what() {
+  public String what() {
     return what;
   }
 

@@ -162,25 +162,34 @@ public final class Rows {
   }
 
   public static Message message(ResultSet row) throws SQLException {
-    return Damaged.orIntact(
-        "open", row.getLong(1), row.getLong(13), () -> readMessage(row), Rows::sum);
+    return message(row, 1);
   }
 
-  private static Message readMessage(ResultSet row) throws SQLException {
+  /** Reads the columns of a message, from {@code first} on. */
+  public static Message message(ResultSet row, int first) throws SQLException {
+    return Damaged.orIntact(
+        "open",
+        row.getLong(first),
+        row.getLong(first + 12),
+        () -> readMessage(row, first),
+        Rows::sum);
+  }
+
+  private static Message readMessage(ResultSet row, int first) throws SQLException {
     return new Message(
-        row.getLong(1),
-        row.getLong(2),
-        row.getLong(3),
-        row.getLong(4),
-        status(row.getInt(5)),
-        row.getInt(6),
-        row.getInt(7),
-        time(row, 8),
-        time(row, 9),
-        time(row, 10),
-        time(row, 11),
-        row.getInt(12),
-        version(row, 14));
+        row.getLong(first),
+        row.getLong(first + 1),
+        row.getLong(first + 2),
+        row.getLong(first + 3),
+        status(row.getInt(first + 4)),
+        row.getInt(first + 5),
+        row.getInt(first + 6),
+        time(row, first + 7),
+        time(row, first + 8),
+        time(row, first + 9),
+        time(row, first + 10),
+        row.getInt(first + 11),
+        version(row, first + 13));
   }
 
   /**

@@ -229,7 +229,8 @@ public final class StoreVault {
     return keys;
   }
 
-  static Vault vault(List<WrappedKey> wrapped, MasterKeys masters) throws Damaged {
+  /** Unwraps keys with master keys none of which is missing. */
+  public static Vault vault(List<WrappedKey> wrapped, MasterKeys masters) throws Damaged {
     try {
       return Vault.open(wrapped, masters);
     } catch (NotAuthentic e) {

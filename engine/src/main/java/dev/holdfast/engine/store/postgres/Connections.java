@@ -20,6 +20,11 @@ import java.util.Properties;
 public final class Connections implements AutoCloseable {
   private static final int MOST_TRIES = 5;
 
+  /** Settings with which statements go along an index. */
+  static final String ALONG_INDEXES =
+      "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;"
+          + " SET enable_mergejoin = off";
+
   /** Parts of the lease. */
   private static final int OF_STATEMENT = 2;
 
@@ -32,9 +37,21 @@ public final class Connections implements AutoCloseable {
 
   /** Nothing is connected before it is needed. */
   public Connections(PostgresOptions options) {
+    this(options, "store", "SELECT 1");
+  }
+
+  /**
+   * Connections whose statements go along an index, whatever is known of the tables: statistics are
+   * old where tables grow and shrink fast.
+   */
+  static Connections alongIndexes(PostgresOptions options) {
+    return new Connections(options, "path", ALONG_INDEXES);
+  }
+
+  private Connections(PostgresOptions options, String name, String settings) {
     this.options = options;
     HikariConfig config = new HikariConfig();
-    config.setPoolName("store");
+    config.setPoolName(name);
     config.setJdbcUrl(options.url());
     config.setDataSourceProperties(properties(options));
     config.setMaximumPoolSize(options.connections());
@@ -42,7 +59,7 @@ public final class Connections implements AutoCloseable {
     config.setConnectionTimeout(Math.max(1_000, part(options.lease(), OF_CONNECTING)));
     config.setValidationTimeout(Math.max(500, part(options.lease(), 2 * OF_CONNECTING)));
     config.setInitializationFailTimeout(-1);
-    config.setConnectionInitSql(prepare(options.lease()));
+    config.setConnectionInitSql(prepare(options.lease()) + "; " + settings);
     this.pool = new HikariDataSource(config);
   }
 
@@ -180,7 +197,7 @@ public final class Connections implements AutoCloseable {
         + part(lease, OF_LOCK)
         + "', false), set_config('idle_in_transaction_session_timeout', '"
         + part(lease, OF_PAUSE)
-        + "', false), set_config('TimeZone', 'UTC', false), CASE current_setting('synchronous_commit')"
+        + "', false), set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false), CASE current_setting('synchronous_commit')"
         + " WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END";
   }
 

@@ -266,6 +266,8 @@ final class PostgresHistory implements History, EndpointReads {
       for (int i = 0; i < values.length; i++) {
         if (values[i] instanceof Long[] ids) {
           statement.setArray(i + 1, connection.createArrayOf("bigint", ids));
+        } else if (values[i] instanceof String[] texts) {
+          statement.setArray(i + 1, connection.createArrayOf("text", texts));
         } else if (values[i] instanceof Short[] numbers) {
           statement.setArray(i + 1, connection.createArrayOf("smallint", numbers));
         } else {
@@ -841,9 +843,9 @@ final class PostgresHistory implements History, EndpointReads {
                     list(
                         connection,
                         "SELECT "
-                            + Rows.ENDPOINT_COLUMNS
+                            + EndpointRow.COLUMNS
                             + " FROM endpoints WHERE tenant = ? AND id = ?",
-                        row -> Rows.endpoint(row, seals),
+                        row -> EndpointRow.read(row, seals),
                         tenant,
                         id)))
         .stream()
@@ -865,11 +867,11 @@ final class PostgresHistory implements History, EndpointReads {
         list(
             connection,
             "SELECT "
-                + Rows.ENDPOINT_COLUMNS
+                + EndpointRow.COLUMNS
                 + " FROM ("
                 + all
                 + ") looked WHERE state = coalesce(?, state) ORDER BY id DESC LIMIT ?",
-            row -> Rows.endpoint(row, seals),
+            row -> EndpointRow.read(row, seals),
             tenant,
             before,
             state == null ? null : state.name(),

@@ -146,9 +146,7 @@ final class PostgresWriter implements AutoCloseable {
     Connection open = connection;
     if (open == null) {
       open = connections.own();
-      // Statistics are old where tables grow and shrink fast; these joins are all by an index.
-      Connections.execute(
-          open, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
+      Connections.execute(open, Connections.ALONG_INDEXES);
       connection = open;
     }
     return open;
