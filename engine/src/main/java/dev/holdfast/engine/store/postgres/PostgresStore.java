@@ -1,7 +1,7 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -18,6 +18,7 @@ import dev.holdfast.core.port.Written;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
+import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Seals;
@@ -34,6 +35,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * The store that several nodes share: each has one of these on the same database, and takes part as
  * long as it is open.
  */
-public final class PostgresStore implements Database, SharedStore {
+public final class PostgresStore implements Database, SharedStore, EndpointReads {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresStore.class);
 
   /** Hears of what other nodes should know soon. Called by the thread that writes. */
@@ -74,6 +76,8 @@ public final class PostgresStore implements Database, SharedStore {
   private final Handovers handovers;
   private final PostgresHistory history;
   private final PostgresReplays replays;
+  private final PostgresUpkeep upkeep;
+  private final PostgresExtent extent;
   private final ApiKeys apiKeys;
   private final Audit audit;
   private volatile Listener listener = NOBODY;
@@ -138,6 +142,8 @@ public final class PostgresStore implements Database, SharedStore {
     handovers = new Handovers(alongIndexes, node.id());
     history = new PostgresHistory(connections, limits, seals);
     replays = new PostgresReplays(history);
+    upkeep = new PostgresUpkeep(connections);
+    extent = new PostgresExtent(alongIndexes);
     apiKeys = new ApiKeys(transactions);
     audit = new Audit(transactions, limits.historyRows());
   }
@@ -235,24 +241,24 @@ public final class PostgresStore implements Database, SharedStore {
 
   @Override
   public Extent extent() throws StoreException {
-    return alongIndexes.read("looking how much there is", PostgresStore::extent);
+    return extent.extent();
   }
 
-  private static Extent extent(Connection connection) throws SQLException {
-    long oldest = Standing.number(connection, "SELECT coalesce(min(id), 0) FROM open");
-    long due =
-        Standing.number(connection, "SELECT coalesce(min(due), 0) FROM open WHERE due IS NOT NULL");
-    return new Extent(
-        Standing.number(connection, "SELECT pg_database_size(current_database())"),
-        0,
-        Long.MAX_VALUE,
-        oldest == 0 ? null : Id.time(oldest),
-        due == 0 ? null : Rows.instant(due));
+  /** Runs beside the one who calls, and tells what was removed before. */
+  @Override
+  public Upkept upkeep(Retention retention, Instant now) {
+    return upkeep.stepBeside(retention, now);
   }
 
   @Override
-  public Upkept upkeep(Retention retention, Instant now) throws StoreException {
-    return new Upkept(false, Upkept.Removed.NOTHING);
+  public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
+    return history.endpoint(tenant, id);
+  }
+
+  @Override
+  public EndpointPage endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+    return history.endpoints(tenant, state, before, limit);
   }
 
   @Override
@@ -347,6 +353,7 @@ public final class PostgresStore implements Database, SharedStore {
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
   public void close() {
+    upkeep.close();
     writer.close();
     try {
       Nodes.leave(connections, node);

@@ -62,9 +62,7 @@ final class PostgresUpkeep implements AutoCloseable {
           "DELETE FROM calls WHERE asked_at < clock_timestamp() - interval '5 minutes'",
           "DELETE FROM subscriptions WHERE forgotten < clock_timestamp() - interval '1 hour'",
           "DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'"
-              + " AND node NOT IN (SELECT id FROM nodes)",
-          "DELETE FROM batches WHERE node NOT IN (SELECT id FROM nodes)"
-              + " AND node < (SELECT max(id) FROM nodes) - 100");
+              + " AND node NOT IN (SELECT id FROM nodes)");
 
   /** What endpoints went through long ago, but for the last of each. */
   private static final String CHANGES =
