@@ -16,6 +16,7 @@ import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -119,22 +120,17 @@ public final class EveryRow {
             records.id(),
             event.tenant(),
             new Selection(
-                delivered.endpoint(),
-                null,
-                java.util.EnumSet.allOf(Replay.Ending.class),
-                null,
-                null,
-                true));
+                delivered.endpoint(), null, EnumSet.allOf(Replay.Ending.class), null, null, true));
     Message remade = records.pending(event, delivered.subscription(), delivered.endpoint());
     store.write(
         Sample.batch(
             new Write.Retry(
-                records.changed(waiting, Status.WAITING),
+                changed(waiting, Status.WAITING, 1),
                 records.attempt(waiting, 1, records.failure())),
             new Write.Park(
-                records.changed(parked, random.nextBoolean() ? Status.PARKED : Status.PAUSED)),
+                changed(parked, random.nextBoolean() ? Status.PARKED : Status.PAUSED, 0)),
             new Write.Retry(
-                records.changed(delivered, Status.WAITING),
+                changed(delivered, Status.WAITING, 1),
                 records.attempt(delivered, 1, records.failure())),
             new Write.Drop(
                 dropped,
@@ -148,7 +144,13 @@ public final class EveryRow {
     store.write(
         Sample.batch(
             new Write.Deliver(
-                delivered, records.attempt(delivered, 2, records.success()), records.time())));
+                changed(delivered, Status.WAITING, 1),
+                records.attempt(delivered, 2, records.success()),
+                records.time())));
+  }
+
+  private Message changed(Message message, Status status, int attempts) {
+    return Sample.with(message, status, attempts, records.time(), records.maybe(records::time));
   }
 
   private Attempt failed(Message message) {

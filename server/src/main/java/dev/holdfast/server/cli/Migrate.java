@@ -72,7 +72,7 @@ final class Migrate implements Callable<Integer> {
       MoveProgress bar = new MoveProgress(new ProgressBar(err, screen()));
       Move.Result result;
       try {
-        result = Move.run(from, database, bar);
+        result = Move.run(from, database, store.settings(null, null).retention(), bar);
       } finally {
         bar.end();
       }

@@ -529,8 +529,12 @@ final class Settings {
         get(DELIVERY_TIMEOUT),
         egress(),
         "Holdfast/" + version,
-        new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)),
+        retention(),
         masterKeys());
+  }
+
+  Retention retention() {
+    return new Retention(get(RETENTION), get(RETENTION_MAX_BYTES));
   }
 
   /** Where the master key comes from. */

@@ -1,6 +1,8 @@
 package dev.holdfast.engine.store.postgres;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreSource;
@@ -11,6 +13,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -42,12 +45,22 @@ public final class Move {
 
   private final StoreSource source;
   private final Connection target;
+  private final Parts parts;
+  private final Retention retention;
   private final Limits limits;
   private final Observer observer;
 
-  private Move(StoreSource source, Connection target, Limits limits, Observer observer) {
+  private Move(
+      StoreSource source,
+      Connection target,
+      Parts parts,
+      Retention retention,
+      Limits limits,
+      Observer observer) {
     this.source = source;
     this.target = target;
+    this.parts = parts;
+    this.retention = retention;
     this.limits = limits;
     this.observer = observer;
   }
@@ -114,13 +127,20 @@ public final class Move {
    * Moves the store of a directory, which no server may be using, or goes on with it.
    *
    * @param options where the database is; its tables are made if it has none
+   * @param retention how long servers will keep what is finished: it says where tables are cut
    */
-  public static Result run(Path directory, PostgresOptions options, Observer observer)
+  public static Result run(
+      Path directory, PostgresOptions options, Retention retention, Observer observer)
       throws StoreRefused {
-    return run(directory, options, Limits.DEFAULT, observer);
+    return run(directory, options, retention, Limits.DEFAULT, observer);
   }
 
-  static Result run(Path directory, PostgresOptions options, Limits limits, Observer observer)
+  static Result run(
+      Path directory,
+      PostgresOptions options,
+      Retention retention,
+      Limits limits,
+      Observer observer)
       throws StoreRefused {
     try (StoreSource source = StoreSource.open(directory);
         Connections connections = new Connections(options)) {
@@ -134,7 +154,7 @@ public final class Move {
                 + " SET idle_in_transaction_session_timeout = 0");
         target.setNetworkTimeout(Runnable::run, 0);
         target.setAutoCommit(false);
-        return new Move(source, target, limits, observer).run();
+        return new Move(source, target, new Parts(connections), retention, limits, observer).run();
       }
     } catch (SQLException | StoreException e) {
       throw new StoreRefused(
@@ -159,7 +179,7 @@ public final class Move {
     Schema.make(connections);
   }
 
-  private Result run() throws StoreRefused, SQLException {
+  private Result run() throws StoreRefused, SQLException, StoreException {
     lock();
     Instant before = begin();
     if (before != null) {
@@ -172,6 +192,7 @@ public final class Move {
     long all = counts.stream().mapToLong(Long::longValue).sum();
     long already = number(target, "SELECT coalesce(sum(rows), 0)::bigint FROM moved");
     target.commit();
+    makeParts();
     long rows = already;
     for (MovedTable table : MovedTable.ALL) {
       rows = move(table, rows, all);
@@ -290,6 +311,24 @@ public final class Move {
 
   private boolean isThere(String table) throws SQLException {
     return number(target, "SELECT EXISTS (SELECT 1 FROM " + table + ")::int") != 0;
+  }
+
+  /**
+   * Cuts the tables as upkeep would have cut them, so that the oldest can be dropped bit by bit.
+   * What should have been removed long ago stands together in the first part.
+   */
+  private void makeParts() throws SQLException, StoreException {
+    Duration width = Parts.width(retention);
+    Instant newest = Id.time(source.highestId());
+    Instant oldest =
+        Id.time(number(source.connection(), "SELECT coalesce(min(id), 0) FROM events"));
+    Instant due = newest.minus(retention.age()).minus(width);
+    Instant at = oldest.isBefore(due) ? due : oldest;
+    for (; at.isBefore(newest.plus(width)); at = at.plus(width)) {
+      if (!parts.make(width, at, at)) {
+        throw new SQLException("somebody else is at work with the tables");
+      }
+    }
   }
 
   /** How far a table is. */

@@ -28,8 +28,6 @@ import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.store.Upkept;
 import dev.holdfast.engine.store.postgres.PostgresWriter.Node;
 import dev.holdfast.engine.vault.MasterKeySource;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -256,8 +254,8 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
-  public EndpointPage endpoints(
-      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+  public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
+      throws StoreException {
     return history.endpoints(tenant, state, before, limit);
   }
 

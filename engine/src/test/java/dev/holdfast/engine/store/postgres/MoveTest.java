@@ -3,10 +3,21 @@ package dev.holdfast.engine.store.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Subscription;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.History.EventKey;
+import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.engine.Seeds;
+import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.EveryRow;
+import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.SqliteStore;
+import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,10 +26,17 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -27,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** An embedded store is moved into a database, whatever comes between. */
 final class MoveTest {
   private static final int EVENTS = 12;
+  private static final Retention RETENTION = new Retention(Duration.ofDays(30), Retention.NO_LIMIT);
   private static final Move.Limits SMALL = new Move.Limits(7, 20_000);
 
   @TempDir
@@ -58,7 +77,7 @@ final class MoveTest {
   private static final class Interrupted extends RuntimeException {}
 
   private Move.Result move(Path from, Move.Observer observer) throws StoreRefused {
-    return Move.run(from, new PostgresOptions(url), SMALL, observer);
+    return Move.run(from, new PostgresOptions(url), RETENTION, SMALL, observer);
   }
 
   private Move.Result move(Path from) throws StoreRefused {
@@ -93,6 +112,89 @@ final class MoveTest {
             text(
                 "SELECT nextval(pg_get_serial_sequence('endpoint_changes', 'id')) > max(id)"
                     + " FROM endpoint_changes"))
+        .isEqualTo("t");
+  }
+
+  @Test
+  void both_stores_answer_alike() throws Exception {
+    EveryRow.fill(directory, new SplittableRandom(13), EVENTS);
+    move(directory);
+    try (SqliteStore from = SqliteStore.open(directory);
+        PostgresStore to =
+            PostgresStore.open(
+                new PostgresOptions(url), KeyFile.in(directory), InstantSource.system())) {
+      Snapshot before = from.snapshot();
+      Snapshot after = to.snapshot();
+      same(byId(after.endpoints(), Endpoint::id), byId(before.endpoints(), Endpoint::id));
+      same(
+          byId(after.subscriptions(), Subscription::id),
+          byId(before.subscriptions(), Subscription::id));
+      same(byId(after.ended(), Subscription::id), byId(before.ended(), Subscription::id));
+      same(after.unfinished(), before.unfinished());
+      same(after.fanOuts(), before.fanOuts());
+      same(byId(after.replays(), Replay::id), byId(before.replays(), Replay::id));
+      same(after.stored(), before.stored());
+      assertThat(after.highestId()).isEqualTo(before.highestId());
+      assertThat(after.version()).isEqualTo(MovedTable.VERSION);
+      assertThat(to.latestTime()).isEqualTo(from.latestTime());
+      assertThat(to.apiKeys().all()).isEqualTo(from.apiKeys().all());
+      Audit.Query all = new Audit.Query(null, null, null, null, null, null, Long.MAX_VALUE, 1_000);
+      same(to.audit().find(all).entries(), from.audit().find(all).entries());
+      for (String tenant : before.stored().keySet()) {
+        compareHistory(from, to, tenant);
+      }
+      for (Endpoint endpoint : before.endpoints()) {
+        same(to.changes(endpoint.id(), 100), from.changes(endpoint.id(), 100));
+      }
+      assertThat(to.vault().shown().id()).isEqualTo(from.vault().shown().id());
+    }
+    StoreCheck.Result check = PostgresCheck.run(new PostgresOptions(url), KeyFile.in(directory));
+    assertThat(check.problems()).isEmpty();
+    assertThat(check.unopened()).isNull();
+  }
+
+  private static void compareHistory(SqliteStore from, PostgresStore to, String tenant)
+      throws Exception {
+    History.Query query =
+        new History.Query(
+            tenant,
+            EnumSet.noneOf(History.Status.class),
+            null,
+            null,
+            null,
+            null,
+            null,
+            Long.MAX_VALUE,
+            1_000);
+    List<History.MessageSummary> messages = from.messages(query).items();
+    assertThat(messages).isNotEmpty();
+    same(to.messages(query).items(), messages);
+    for (History.MessageSummary message : messages) {
+      same(to.message(tenant, message.id()), from.message(tenant, message.id()));
+      EventKey event = new EventKey.Own(Id.parse(Id.EVENT, message.event()).orElse(0));
+      same(to.event(tenant, event), from.event(tenant, event));
+    }
+    same(to.replays(tenant, Long.MAX_VALUE, 1_000), from.replays(tenant, Long.MAX_VALUE, 1_000));
+  }
+
+  private static <T> List<T> byId(List<T> all, ToLongFunction<T> id) {
+    return all.stream().sorted(Comparator.comparingLong(id)).toList();
+  }
+
+  private static void same(Object actual, Object expected) {
+    assertThat(actual).usingRecursiveComparison().isEqualTo(expected);
+  }
+
+  @Test
+  void tables_are_cut_as_if_they_had_always_been_there() throws Exception {
+    EveryRow.fill(directory, new SplittableRandom(14), 2);
+    move(directory);
+    assertThat(text("SELECT count(*) > 3 FROM parts")).isEqualTo("t");
+    assertThat(text("SELECT count(*) FROM messages_rest")).isEqualTo("0");
+    assertThat(
+            text(
+                "SELECT bool_and(until - first <= 24 * 3600 * 1000::bigint << 22)"
+                    + " FROM parts WHERE first > 0"))
         .isEqualTo("t");
   }
 
@@ -252,7 +354,7 @@ final class MoveTest {
 
   private void use() throws Exception {
     try (SqliteStore store = SqliteStore.open(directory)) {
-      store.apiKeys().used(Map.of(1L, java.time.Instant.EPOCH));
+      store.apiKeys().used(Map.of(1L, Instant.EPOCH));
     }
   }
 
