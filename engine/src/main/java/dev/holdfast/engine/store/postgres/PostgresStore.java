@@ -74,10 +74,10 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final Handovers handovers;
   private final PostgresHistory history;
   private final PostgresReplays replays;
-  private final PostgresUpkeep upkeep;
-  private final PostgresExtent extent;
   private final ApiKeys apiKeys;
   private final Audit audit;
+  private final PostgresExtent extent;
+  private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
 
   /**
@@ -140,10 +140,10 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     handovers = new Handovers(alongIndexes, node.id());
     history = new PostgresHistory(connections, limits, seals);
     replays = new PostgresReplays(history);
-    upkeep = new PostgresUpkeep(connections);
-    extent = new PostgresExtent(alongIndexes);
     apiKeys = new ApiKeys(transactions);
     audit = new Audit(transactions, limits.historyRows());
+    extent = new PostgresExtent(alongIndexes);
+    upkeep = new PostgresUpkeep(connections);
   }
 
   /** The node's own id: that of its row, and the epoch of all its leases. */
@@ -242,21 +242,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return extent.extent();
   }
 
-  /** Runs beside the one who calls, and tells what was removed before. */
   @Override
-  public Upkept upkeep(Retention retention, Instant now) {
+  public Upkept upkeep(Retention retention, Instant now) throws StoreException {
     return upkeep.stepBeside(retention, now);
-  }
-
-  @Override
-  public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
-    return history.endpoint(tenant, id);
-  }
-
-  @Override
-  public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
-      throws StoreException {
-    return history.endpoints(tenant, state, before, limit);
   }
 
   @Override
@@ -346,6 +334,17 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public List<Event> latestEvents(String tenant, int limit) throws StoreException {
     return history.latestEvents(tenant, limit);
+  }
+
+  @Override
+  public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
+    return history.endpoint(tenant, id);
+  }
+
+  @Override
+  public EndpointPage endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+    return history.endpoints(tenant, state, before, limit);
   }
 
   /** The node takes part no longer; what it decided for is anybody's. */
