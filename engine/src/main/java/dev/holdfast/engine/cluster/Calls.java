@@ -1,13 +1,13 @@
 package dev.holdfast.engine.cluster;
 
 import dev.holdfast.core.model.Actor;
-import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Request;
-import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.EndpointReads;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -74,7 +73,8 @@ final class Calls implements AutoCloseable {
   private final Supplier<Shards> ours;
   private final Consumer<Shards> tell;
   private final Asking asking;
-  private final Reads reads;
+  private final EndpointReads endpoints;
+  private final History history;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().name("holdfast-calls").daemon().factory());
@@ -87,13 +87,6 @@ final class Calls implements AutoCloseable {
   @FunctionalInterface
   interface Asking {
     void ask(Request request, Actor by, Consumer<Answer> replyTo);
-  }
-
-  /** Reads what an answer is about. */
-  interface Reads {
-    Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException;
-
-    Optional<Replay> replay(String tenant, long id) throws StoreException;
   }
 
   /** Somebody who waits for an answer. */
@@ -111,12 +104,14 @@ final class Calls implements AutoCloseable {
       Supplier<Shards> ours,
       Consumer<Shards> tell,
       Asking asking,
-      Reads reads) {
+      EndpointReads endpoints,
+      History history) {
     this.link = new Link(connecting);
     this.ours = ours;
     this.tell = tell;
     this.asking = asking;
-    this.reads = reads;
+    this.endpoints = endpoints;
+    this.history = history;
   }
 
   /** Whether another node can be asked for this. */
@@ -391,12 +386,12 @@ final class Calls implements AutoCloseable {
       @Nullable Answer answer =
           switch (request) {
             case Request.Operate operate ->
-                reads
+                endpoints
                     .endpoint(operate.tenant(), operate.endpoint())
                     .map(now -> new Answer.EndpointIs(now.endpoint(), now.unfinished()))
                     .orElse(null);
             case Request.CancelReplay cancel ->
-                reads
+                history
                     .replay(cancel.tenant(), cancel.replay())
                     .map(Answer.ReplayIs::new)
                     .orElse(null);

@@ -35,14 +35,14 @@ final class Leases {
 
   private static final String LOOK =
       """
-      SELECT nodes.id, expires_at > clock_timestamp() AS live,
+      SELECT nodes.id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint,
         ARRAY(SELECT shard FROM shards WHERE shards.node = nodes.id)
       FROM nodes
       UNION ALL
-      SELECT 0, clock_timestamp() - pg_postmaster_start_time() > ? * interval '1 microsecond',
+      SELECT 0, (extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint,
         ARRAY(SELECT shard FROM shards WHERE node IS NULL)
       UNION ALL
-      SELECT -1, true,
+      SELECT -1, 0,
         ARRAY(SELECT shard FROM shards WHERE node IS NOT NULL
               AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node))
       """;
@@ -56,8 +56,8 @@ final class Leases {
         RETURNING id, name),
       freed AS (
         UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
-        FROM gone WHERE shards.node = gone.id RETURNING shard)
-      SELECT id, name, (SELECT count(*) FROM freed) FROM gone
+        FROM gone WHERE shards.node = gone.id RETURNING gone.id AS had)
+      SELECT id, name, (SELECT count(*) FROM freed WHERE had = gone.id) FROM gone
       """;
 
   private static final String CLAIM =
@@ -95,11 +95,8 @@ final class Leases {
 
   private static final String TIDY =
       """
-      WITH silent AS (
-        DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
-          AND node NOT IN (SELECT id FROM nodes))
-      DELETE FROM batches WHERE node NOT IN (SELECT id FROM nodes)
-        AND node IN (SELECT node FROM batches ORDER BY node DESC OFFSET 100)
+      DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
+        AND node NOT IN (SELECT id FROM nodes)
       """;
 
   private Leases() {}
@@ -109,18 +106,20 @@ final class Leases {
    *
    * @param live how many nodes can be counted on, with this one
    * @param isExpired whether there are nodes that cannot
+   * @param nextExpiry when the next one cannot if it is not heard of
    * @param mine the shards of this node
    * @param free the shards of nobody
    * @param isOrphaned whether there are shards of nodes that there are not
-   * @param isSettled whether the database has run for a while, so that everybody had a chance
+   * @param running for how long the database has run
    */
   record Seen(
       int live,
       boolean isExpired,
+      Duration nextExpiry,
       Shards mine,
       Shards free,
       boolean isOrphaned,
-      boolean isSettled) {}
+      Duration running) {}
 
   /** A node that was taken out, and how many shards are free since. */
   record Gone(long id, String name, int shards) {}
@@ -140,40 +139,44 @@ final class Leases {
     }
   }
 
-  static Seen look(Connection connection, long node, Duration settling) throws SQLException {
+  static Seen look(Connection connection, long node) throws SQLException {
     int live = 0;
     boolean isExpired = false;
+    long nextExpiryMillis = Long.MAX_VALUE;
     Shards mine = Shards.NONE;
     Shards free = Shards.NONE;
     boolean isOrphaned = false;
-    boolean isSettled = false;
-    try (PreparedStatement statement = connection.prepareStatement(LOOK)) {
-      statement.setLong(1, micros(settling));
-      try (ResultSet found = statement.executeQuery()) {
-        while (found.next()) {
-          long id = found.getLong(1);
-          boolean flag = found.getBoolean(2);
-          if (id == 0) {
-            isSettled = flag;
-            free = shards(found.getArray(3));
-            continue;
-          }
-          if (id < 0) {
-            isOrphaned = !shards(found.getArray(3)).isEmpty();
-            continue;
-          }
-          if (id == node) {
-            mine = shards(found.getArray(3));
-          }
-          if (flag || id == node) {
-            live++;
-          } else {
-            isExpired = true;
-          }
+    long runningMillis = 0;
+    try (PreparedStatement statement = connection.prepareStatement(LOOK);
+        ResultSet found = statement.executeQuery()) {
+      while (found.next()) {
+        long id = found.getLong(1);
+        long millis = found.getLong(2);
+        Shards shards = shards(found.getArray(3));
+        if (id < 0) {
+          isOrphaned = !shards.isEmpty();
+        } else if (id == 0) {
+          runningMillis = millis;
+          free = shards;
+        } else if (id == node) {
+          live++;
+          mine = shards;
+        } else if (millis < 0) {
+          isExpired = true;
+        } else {
+          live++;
+          nextExpiryMillis = Math.min(nextExpiryMillis, millis);
         }
       }
     }
-    return new Seen(live, isExpired, mine, free, isOrphaned, isSettled);
+    return new Seen(
+        live,
+        isExpired,
+        Duration.ofMillis(nextExpiryMillis),
+        mine,
+        free,
+        isOrphaned,
+        Duration.ofMillis(runningMillis));
   }
 
   private static Shards shards(Array numbers) throws SQLException {

@@ -152,24 +152,24 @@ interface Kind<T> {
     return new MasterKeyList();
   }
 
-  /** The URL of a database that may be given or not. */
+  /** The address of a collector that may be given or not. */
+  static Kind<Optional<URI>> optionalCollector() {
+    return new OptionalCollector();
+  }
+
+  /** A database that may be given or not. */
   static Kind<Optional<String>> optionalDatabase() {
     return new OptionalDatabase();
   }
 
-  /** A text that may be given or not. */
-  static Kind<Optional<String>> optionalText() {
-    return new OptionalText(false);
+  /** A word that may be given or not. */
+  static Kind<Optional<String>> optionalWord() {
+    return new OptionalWord(false);
   }
 
-  /** A text that may be given or not, and that nobody else should know. */
-  static Kind<Optional<String>> optionalSecret() {
-    return new OptionalText(true);
-  }
-
-  /** The address of a collector that may be given or not. */
-  static Kind<Optional<URI>> optionalCollector() {
-    return new OptionalCollector();
+  /** A password that may be given or not. */
+  static Kind<Optional<String>> optionalPassword() {
+    return new OptionalWord(true);
   }
 
   /** A name that others show. */
@@ -722,6 +722,56 @@ interface Kind<T> {
     }
   }
 
+  /** See {@link #optionalDatabase}. It may have a password in it, so that no part of it is shown. */
+  record OptionalDatabase() implements Kind<Optional<String>> {
+    private static final String SCHEME = "jdbc:postgresql:";
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return Optional.empty();
+      }
+      if (!text.startsWith(SCHEME)) {
+        throw new BadValue("does not begin with " + SCHEME);
+      }
+      if (text.length() == SCHEME.length() || !text.matches("[\\x21-\\x7e]+")) {
+        throw new BadValue("is no URL of a database");
+      }
+      return Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a URL of PostgreSQL's driver such as jdbc:postgresql://HOST:5432/DATABASE";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+
+  /** See {@link #optionalWord} and {@link #optionalPassword}. */
+  record OptionalWord(boolean isSecret) implements Kind<Optional<String>> {
+    private static final int MOST = 1_000;
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.length() > MOST) {
+        throw new BadValue("is too long");
+      }
+      if (text.chars().anyMatch(Character::isISOControl)) {
+        throw new BadValue("has control characters");
+      }
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or up to " + MOST + " characters";
+    }
+  }
+
   /** See {@link #name}. */
   record Name() implements Kind<String> {
     private static final int MOST = 100;
@@ -791,57 +841,6 @@ interface Kind<T> {
     @Override
     public boolean isSecret() {
       return true;
-    }
-  }
-
-  /** See {@link #optionalDatabase}. */
-  record OptionalDatabase() implements Kind<Optional<String>> {
-    private static final String PREFIX = "jdbc:postgresql:";
-    private static final Pattern NEARLY = Pattern.compile("(?:jdbc:)?postgres(?:ql)?:.*");
-
-    @Override
-    public Optional<String> read(String text) throws BadValue {
-      if (text.isEmpty()) {
-        return Optional.empty();
-      }
-      if (!text.startsWith(PREFIX)) {
-        throw new BadValue(
-            NEARLY.matcher(text).matches()
-                ? "does not begin with " + PREFIX
-                : "is not the URL of a PostgreSQL database");
-      }
-      if (text.chars().anyMatch(c -> c <= ' ' || c == 0x7f)) {
-        throw new BadValue("has a blank in it");
-      }
-      return Optional.of(text);
-    }
-
-    @Override
-    public String allowed() {
-      return "nothing, or a URL such as jdbc:postgresql://db.example:5432/holdfast?sslmode=verify-full";
-    }
-
-    @Override
-    public boolean isSecret() {
-      return true;
-    }
-  }
-
-  /** See {@link #optionalText} and {@link #optionalSecret}. */
-  record OptionalText(boolean isSecret) implements Kind<Optional<String>> {
-    private static final int MOST = 1_000;
-
-    @Override
-    public Optional<String> read(String text) throws BadValue {
-      if (text.length() > MOST) {
-        throw new BadValue("is too long");
-      }
-      return text.isEmpty() ? Optional.empty() : Optional.of(text);
-    }
-
-    @Override
-    public String allowed() {
-      return "nothing, or at most " + MOST + " characters";
     }
   }
 }

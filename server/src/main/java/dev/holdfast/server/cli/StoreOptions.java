@@ -43,11 +43,6 @@ final class StoreOptions {
     this.surroundings = surroundings;
   }
 
-  /** Whether a database is named by the flag or anywhere else. */
-  boolean isNamed(@Nullable String url) throws InvalidSettings {
-    return url != null || settings(null, null).get(Settings.STORE_URL).isPresent();
-  }
-
   /**
    * The settings, the URL of the database among them.
    *
@@ -70,19 +65,12 @@ final class StoreOptions {
    * @param flag the option that its URL is given by
    */
   PostgresOptions database(String flag, @Nullable String url) throws InvalidSettings {
-    Settings settings = settings(flag, url);
-    return new PostgresOptions(
-        settings
-            .get(Settings.STORE_URL)
-            .orElseThrow(
-                () ->
-                    new ParameterException(
-                        Objects.requireNonNull(command).commandLine(),
-                        "Which database? Name it with " + flag + " or HOLDFAST_STORE_URL.")),
-        settings.get(Settings.STORE_USER).orElse(null),
-        settings.get(Settings.STORE_PASSWORD).orElse(null),
-        settings.get(Settings.STORE_CONNECTIONS),
-        PostgresOptions.LEASE,
-        "command");
+    return settings(flag, url)
+        .database()
+        .orElseThrow(
+            () ->
+                new ParameterException(
+                    Objects.requireNonNull(command).commandLine(),
+                    "Which database? Name it with " + flag + " or HOLDFAST_STORE_URL."));
   }
 }

@@ -61,6 +61,13 @@ final class PostgresWriter implements AutoCloseable {
   private static final int MOST_TRIES = 5;
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
+  /**
+   * For how long it is looked whether a batch was committed. Giving up means that attempts are made
+   * again whose outcomes were in it, so a restart of the server, or a standby's taking over, should
+   * be over by then.
+   */
+  private static final Duration LONGEST_DOUBT = Duration.ofMinutes(10);
+
   private final Connections connections;
   private final Transactions transactions;
   private final Node node;
@@ -191,7 +198,7 @@ final class PostgresWriter implements AutoCloseable {
    * committed after that: its number is given up.
    */
   private boolean isCommitted(long number, SQLException cause) throws StoreException {
-    long end = System.nanoTime() + connections.options().lease().toNanos();
+    long end = System.nanoTime() + LONGEST_DOUBT.toNanos();
     LOG.warn("store.in-doubt batch={} next=\"looks whether it was committed\"", number, cause);
     while (true) {
       try (Connection looking = connections.own()) {

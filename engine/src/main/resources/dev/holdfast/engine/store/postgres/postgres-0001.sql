@@ -113,6 +113,7 @@ CREATE TABLE handovers (
   ids      bigint[] NOT NULL,
   endpoints bigint[],
   statuses smallint[],
+  at       timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (shard, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
