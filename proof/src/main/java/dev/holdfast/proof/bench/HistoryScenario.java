@@ -83,6 +83,11 @@ final class HistoryScenario implements Scenario {
     Database database = rig.stores().newDatabase();
     ServerProcess server = rig.startServer(database.place());
     rig.subscribe(server, receiver, rig.settings().endpoints);
+    // What is filled in must find the tables cut into parts.
+    while (database.number("SELECT count(*) FROM parts") == 0) {
+      rig.progress().tick("waiting until the tables are cut");
+      Rig.pause(Duration.ofMillis(100));
+    }
     rig.stop(server.child());
     return database;
   }

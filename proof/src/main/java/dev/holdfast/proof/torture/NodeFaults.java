@@ -15,13 +15,17 @@ import java.util.stream.Stream;
 final class NodeFaults {
   private static final Duration SOONEST = Duration.ofMillis(300);
   private static final Duration LATEST = Duration.ofMillis(1_500);
-  private static final int NODES = 3;
 
   private NodeFaults() {}
 
+  /** Enough that more than one takes over, but for what is to be short. */
+  private static int nodes(ClusterScenario.Stage stage) {
+    return stage.rounds() == 1 ? 2 : 3;
+  }
+
   /** The others take over within the lease time and a second. */
   static void kill(ClusterScenario.Stage stage) throws IOException, SQLException {
-    try (ClusterScene scene = stage.nodes(NODES)) {
+    try (ClusterScene scene = stage.nodes(nodes(stage))) {
       begin(scene);
       for (int round = 1; round <= stage.rounds(); round++) {
         scene.tick("kill %d of %d".formatted(round, stage.rounds()));
@@ -53,7 +57,7 @@ final class NodeFaults {
 
   /** Nothing that it writes when it goes on changes anything. */
   static void freeze(ClusterScenario.Stage stage) throws IOException, SQLException {
-    try (ClusterScene scene = stage.nodes(NODES)) {
+    try (ClusterScene scene = stage.nodes(nodes(stage))) {
       begin(scene);
       // What it was asked, and would have asked the database, is answered by nobody who knows.
       scene.ledger().refusalsAreUncertain();
@@ -88,7 +92,7 @@ final class NodeFaults {
 
   /** Its connections break, or nothing comes through them any more. */
   static void cutOff(ClusterScenario.Stage stage) throws IOException, SQLException {
-    try (ClusterScene scene = stage.nodes(NODES)) {
+    try (ClusterScene scene = stage.nodes(nodes(stage))) {
       begin(scene);
       scene.ledger().refusalsAreUncertain();
       int cuts = Math.max(2, stage.rounds());
@@ -120,7 +124,7 @@ final class NodeFaults {
 
   /** A node that is asked to end lets go of what it has, so nothing comes again for that. */
   static void roll(ClusterScenario.Stage stage) throws IOException, SQLException {
-    try (ClusterScene scene = stage.nodes(NODES)) {
+    try (ClusterScene scene = stage.nodes(nodes(stage))) {
       begin(scene);
       for (int round = 1; round <= stage.rounds(); round++) {
         for (ClusterScene.Node node : scene.nodes()) {
