@@ -13,7 +13,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -36,6 +35,7 @@ import picocli.CommandLine.Spec;
       "  ./holdfast bench --quick                      all scenarios, to see whether it works",
       "  ./holdfast bench --scenario reference,batch   only these",
       "  ./holdfast bench --seconds 120 --json out.json",
+      "  ./holdfast bench --store own                  those that go with a PostgreSQL, on one",
       "  ./holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
       "",
       "Exit codes: 0 all was measured, 1 a scenario failed or messages were lost (or, with",
@@ -53,7 +53,11 @@ public final class Bench implements Callable<Integer> {
           new LatencyScenario(),
           new IsolationScenario(),
           new MatchScenario(),
-          new WaitingScenario(InstantSource.system()));
+          new WaitingScenario(InstantSource.system()),
+          new TripsScenario(),
+          new ClusterScenario(),
+          new HistoryScenario(InstantSource.system()),
+          new SoakScenario());
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -153,8 +157,23 @@ public final class Bench implements Callable<Integer> {
           "no scenario named %s; there are %s"
               .formatted(String.join(", ", unknown), String.join(", ", known)));
     }
-    return SCENARIOS.stream()
-        .filter(scenario -> chosen.isEmpty() || chosen.contains(scenario.name()))
-        .collect(Collectors.toList());
+    boolean shared = settings.store != null;
+    if (chosen.isEmpty()) {
+      return SCENARIOS.stream()
+          .filter(scenario -> scenario.runsOn(shared) && !scenario.isOnlyOnRequest())
+          .toList();
+    }
+    List<Scenario> found =
+        SCENARIOS.stream().filter(scenario -> chosen.contains(scenario.name())).toList();
+    for (Scenario scenario : found) {
+      if (!scenario.runsOn(shared) && spec != null) {
+        throw new ParameterException(
+            spec.commandLine(),
+            shared
+                ? scenario.name() + " is for the embedded store; leave out --store"
+                : scenario.name() + " is for PostgreSQL; say --store own, or --store jdbc:…");
+      }
+    }
+    return found;
   }
 }

@@ -87,7 +87,7 @@ final class HttpsScenario implements Scenario {
 
     Window measure(boolean encrypted) throws IOException {
       Settings settings = rig.settings();
-      ServerProcess server = rig.startServer(rig.newDirectory(), "egress.trust=" + certificate);
+      ServerProcess server = rig.startServer(rig.newPlace(), "egress.trust=" + certificate);
       for (int i = 0; i < settings.endpoints; i++) {
         String url = encrypted ? receiver.encryptedUrl(i) : receiver.url(Rig.EVENTS, i);
         server.subscribe(url, LoadPlan.type(i));

@@ -42,7 +42,7 @@ final class IsolationScenario implements Scenario {
     Settings settings = rig.settings();
     ReceiverProcess receiver = rig.startReceiver();
     LoadProcess load = rig.startLoad();
-    ServerProcess server = rig.startServer(rig.newDirectory());
+    ServerProcess server = rig.startServer(rig.newPlace());
     rig.progress()
         .step("subscribing %,d endpoints, half of which will hang".formatted(settings.endpoints));
     for (int i = 0; i < settings.endpoints; i++) {

@@ -30,7 +30,7 @@ final class LatencyScenario implements Scenario {
     Settings settings = rig.settings();
     ReceiverProcess receiver = rig.startReceiver();
     LoadProcess load = rig.startLoad();
-    ServerProcess server = rig.startServer(rig.newDirectory());
+    ServerProcess server = rig.startServer(rig.newPlace());
     rig.subscribe(server, receiver, settings.endpoints);
 
     rig.progress().step("%,d events per second".formatted(settings.rate));
@@ -47,7 +47,7 @@ final class LatencyScenario implements Scenario {
     // The load starts anew, so that what it could not send to a cold server does not count.
     receiver.mark();
     load.start(plan.with(Setting.FIRST_NUMBER, Math.toIntExact(warmUp.sent())));
-    List<Child> children = List.of(server.child(), load.child(), receiver.child());
+    List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
     Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, settings.seconds);
     LoadProcess.Counts counts = load.counts();
     Latency arrival = Latency.of(receiver.counts().latency(Rig.EVENTS));
@@ -56,8 +56,10 @@ final class LatencyScenario implements Scenario {
 
     Report report = rig.report();
     report.add(NAME, "delivered per second", window.deliveredPerSecond(), "/s");
-    report.add(NAME, "POST to arrival, p50", arrival.p50(), "ms", Target.atMost(5));
-    report.add(NAME, "POST to arrival, p99", arrival.p99(), "ms", Target.atMost(25));
+    // A commit elsewhere takes longer than one of our own.
+    boolean shared = rig.stores().areShared();
+    report.add(NAME, "POST to arrival, p50", arrival.p50(), "ms", shared ? null : Target.atMost(5));
+    report.add(NAME, "POST to arrival, p99", arrival.p99(), "ms", Target.atMost(shared ? 50 : 25));
     report.add(NAME, "POST to arrival, p99.9", arrival.p999(), "ms");
     report.add(NAME, "POST to arrival, largest", arrival.max(), "ms");
     report.add(NAME, "POST to 202, p50", answer.p50(), "ms");

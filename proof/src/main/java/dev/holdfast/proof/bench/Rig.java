@@ -39,8 +39,8 @@ final class Rig implements AutoCloseable {
   private final Report report;
   private final Path directory;
   private final Http http = new Http();
+  private final Stores stores;
   private final List<Child> children = new ArrayList<>();
-  private int directories;
   private int logs;
   private boolean closed;
 
@@ -49,6 +49,7 @@ final class Rig implements AutoCloseable {
     this.progress = progress;
     this.report = report;
     this.directory = directory;
+    this.stores = new Stores(settings, directory);
   }
 
   Settings settings() {
@@ -63,9 +64,18 @@ final class Rig implements AutoCloseable {
     return report;
   }
 
-  /** A new empty directory for a server's data. */
+  Stores stores() {
+    return stores;
+  }
+
+  /** A new empty place for a server's data. */
+  Place newPlace() throws IOException {
+    return stores.newPlace();
+  }
+
+  /** A new empty directory. */
   Path newDirectory() throws IOException {
-    return Files.createDirectory(directory.resolve("data-" + ++directories));
+    return stores.newDirectory();
   }
 
   ReceiverProcess startReceiver() throws IOException {
@@ -85,15 +95,21 @@ final class Rig implements AutoCloseable {
   }
 
   /**
-   * Starts a server on {@code data} and waits until it is ready.
+   * Starts a server on {@code place} and waits until it is ready.
    *
    * @param more settings, each a key and a value
    */
-  ServerProcess startServer(Path data, String... more) throws IOException {
+  ServerProcess startServer(Place place, String... more) throws IOException {
+    return startNode("server", place, more);
+  }
+
+  /** The same for one of several, which are told apart by their names. */
+  ServerProcess startNode(String name, Place place, String... more) throws IOException {
     int port = freePort();
     String key = randomKey();
     List<String> arguments = new ArrayList<>();
-    arguments.addAll(List.of("serve", "--port", Integer.toString(port), "--data", data.toString()));
+    arguments.addAll(List.of("serve", "--port", Integer.toString(port)));
+    arguments.addAll(place.arguments());
     arguments.addAll(List.of("--set", "admin.key=" + key));
     arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
     for (String setting : more) {
@@ -107,7 +123,7 @@ final class Rig implements AutoCloseable {
     flags.addAll(settings.serverFlags);
     long started = System.nanoTime();
     Child child =
-        track(Child.start("server", flags, settings.serverMain, arguments, newLog("server"), true));
+        track(Child.start(name, flags, settings.serverMain, arguments, newLog("server"), true));
     return ServerProcess.awaitReady(child, started, port, key, http);
   }
 
@@ -127,6 +143,13 @@ final class Rig implements AutoCloseable {
       child.kill();
     }
     return child;
+  }
+
+  /** These, and the database's, if there is one of ours. */
+  List<Child> withDatabase(Child... processes) {
+    List<Child> all = new ArrayList<>(List.of(processes));
+    stores.process().ifPresent(all::add);
+    return all;
   }
 
   /** Subscribes each endpoint of a group to a type of its own. */
@@ -238,6 +261,7 @@ final class Rig implements AutoCloseable {
     }
     ending.forEach(Child::kill);
     ending.forEach(Child::close);
+    stores.close();
     http.close();
     if (!settings.keep) {
       delete(directory);

@@ -13,6 +13,8 @@ final class Settings {
   private static final int QUICK_WAITING = 50_000;
   private static final int QUICK_CLAIMS = 5_000;
   private static final int QUICK_SUBSCRIPTIONS = 100_000;
+  private static final int QUICK_HISTORY = 100_000;
+  private static final int QUICK_SOAK = 20;
 
   @Option(
       names = "--seconds",
@@ -110,6 +112,52 @@ final class Settings {
   int subscriptions;
 
   @Option(
+      names = "--store",
+      paramLabel = "URL",
+      description =
+          "measure with PostgreSQL instead of the embedded store: jdbc:postgresql://HOST/DATABASE,"
+              + " where databases may be made, or 'own' for one that is started for it")
+  @Nullable String store;
+
+  @Option(
+      names = "--store-user",
+      paramLabel = "NAME",
+      description = "who one is for that PostgreSQL (default: ${DEFAULT-VALUE})",
+      defaultValue = "postgres")
+  String storeUser = "postgres";
+
+  @Option(
+      names = "--store-password",
+      paramLabel = "PASSWORD",
+      description = "the password for it",
+      interactive = true,
+      arity = "0..1",
+      defaultValue = "")
+  String storePassword = "";
+
+  @Option(
+      names = "--postgres",
+      paramLabel = "DIR",
+      description =
+          "where the programs of PostgreSQL are, for --store own (default: those that come with the"
+              + " build, for Linux on x86-64)")
+  @Nullable Path postgres;
+
+  @Option(
+      names = "--history",
+      paramLabel = "N",
+      description = "finished messages in the database (default: ${DEFAULT-VALUE})",
+      defaultValue = "10000000")
+  int history;
+
+  @Option(
+      names = "--soak",
+      paramLabel = "SECONDS",
+      description = "how long soak takes (default: ${DEFAULT-VALUE})",
+      defaultValue = "1800")
+  int soak;
+
+  @Option(
       names = "--server-heap",
       paramLabel = "SIZE",
       description = "the server's -Xmx (default: ${DEFAULT-VALUE})",
@@ -168,6 +216,8 @@ final class Settings {
       waiting = Math.min(waiting, QUICK_WAITING);
       claims = Math.min(claims, QUICK_CLAIMS);
       subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
+      history = Math.min(history, QUICK_HISTORY);
+      soak = Math.min(soak, QUICK_SOAK);
       rounds = 1;
     }
   }

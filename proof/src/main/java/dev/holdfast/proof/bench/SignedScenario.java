@@ -87,7 +87,7 @@ final class SignedScenario implements Scenario {
 
     Turns(Rig rig) throws IOException {
       this.rig = rig;
-      this.server = rig.startServer(rig.newDirectory());
+      this.server = rig.startServer(rig.newPlace());
       this.receiver = rig.startReceiver();
       this.load = rig.startLoad();
       this.last = load.counts();

@@ -18,19 +18,21 @@ final class ThroughputScenario implements Scenario {
   private final String name;
   private final boolean inBatches;
   private final int target;
+  private final int sharedTarget;
 
-  private ThroughputScenario(String name, boolean inBatches, int target) {
+  private ThroughputScenario(String name, boolean inBatches, int target, int sharedTarget) {
     this.name = name;
     this.inBatches = inBatches;
     this.target = target;
+    this.sharedTarget = sharedTarget;
   }
 
   static ThroughputScenario batch() {
-    return new ThroughputScenario(BATCH, true, 15_000);
+    return new ThroughputScenario(BATCH, true, 15_000, 5_000);
   }
 
   static ThroughputScenario single() {
-    return new ThroughputScenario("single", false, 8_000);
+    return new ThroughputScenario("single", false, 8_000, 2_500);
   }
 
   @Override
@@ -47,11 +49,20 @@ final class ThroughputScenario implements Scenario {
 
   @Override
   public void run(Rig rig) throws IOException {
-    ServerProcess server = rig.startServer(rig.newDirectory());
+    Place place = rig.newPlace();
+    ServerProcess server = rig.startServer(place);
     ReceiverProcess receiver = rig.startReceiver();
     LoadProcess load = rig.startLoad();
     rig.subscribe(server, receiver, rig.settings().endpoints);
-    measure(rig, server, load, receiver, rig.settings().seconds, Target.atLeast(target));
+    Database database = place.database();
+    Target least = Target.atLeast(database == null ? target : sharedTarget);
+    long before = database == null ? 0 : database.transactions();
+    measure(rig, server, load, receiver, rig.settings().seconds, least);
+    if (database != null) {
+      long delivered = Math.max(1, receiver.counts().numbers(Rig.EVENTS));
+      double transactions = 100.0 * (database.transactions() - before) / delivered;
+      rig.report().add(name, "transactions per 100 messages", transactions, "");
+    }
   }
 
   /**
@@ -77,7 +88,7 @@ final class ThroughputScenario implements Scenario {
     rig.watch("warming up", settings.warmUp);
     load.mark();
     receiver.mark();
-    List<Child> children = List.of(server.child(), load.child(), receiver.child());
+    List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
     Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds);
     Latency arrival = Latency.of(receiver.counts().latency(Rig.EVENTS));
     LoadProcess.Counts counts = load.stop();
@@ -88,6 +99,12 @@ final class ThroughputScenario implements Scenario {
     report.add(scenario, "accepted per second", window.acceptedPerSecond(), "/s");
     ratio(rig, scenario, window.deliveredPerSecond());
     report.add(scenario, "server, CPU per message", window.cpuMicros(server.child()), "µs");
+    rig.stores()
+        .process()
+        .ifPresent(
+            database ->
+                report.add(
+                    scenario, "database, CPU per message", window.cpuMicros(database), "µs"));
     report.add(scenario, "machine busy", 100 * window.busy(), "%");
     report.add(scenario, "load generator, CPU per message", window.cpuMicros(load.child()), "µs");
     report.add(scenario, "receiver, CPU per message", window.cpuMicros(receiver.child()), "µs");

@@ -52,6 +52,12 @@ final class WaitingScenario implements Scenario {
         + " fast those that are due are found";
   }
 
+  /** Its messages are written straight into the embedded store. */
+  @Override
+  public boolean runsOn(boolean shared) {
+    return !shared;
+  }
+
   @Override
   public void run(Rig rig) throws IOException {
     Settings settings = rig.settings();
@@ -87,7 +93,7 @@ final class WaitingScenario implements Scenario {
   private static Path newStore(Rig rig, ReceiverProcess receiver, int waitingEndpoints)
       throws IOException {
     Path data = rig.newDirectory();
-    ServerProcess server = rig.startServer(data);
+    ServerProcess server = rig.startServer(Place.in(data));
     int endpoints = rig.settings().endpoints;
     rig.subscribe(server, receiver, endpoints);
     for (int i = 0; i < endpoints; i++) {
@@ -135,7 +141,7 @@ final class WaitingScenario implements Scenario {
   private static void startAndThroughput(
       Rig rig, Path data, LoadProcess load, ReceiverProcess receiver) throws IOException {
     rig.progress().step("starting with %,d messages".formatted(rig.settings().waiting));
-    ServerProcess server = rig.startServer(data);
+    ServerProcess server = rig.startServer(Place.in(data));
     Report report = rig.report();
     report.count(NAME, "waiting messages", rig.settings().waiting);
     report.add(
@@ -170,7 +176,7 @@ final class WaitingScenario implements Scenario {
     Instant due = now.plus(timeToPrepare(settings));
     long dueNanos = System.nanoTime() + Duration.between(now, due).toNanos();
     write(rig, data, CLAIMED, claims, now, _ -> due);
-    ServerProcess server = rig.startServer(data);
+    ServerProcess server = rig.startServer(Place.in(data));
     warmUp(rig, server, load, receiver);
     long wait = dueNanos - System.nanoTime();
     if (wait < 0) {

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.packaging;
 
+import dev.holdfast.proof.stage.PostgresPrograms;
 import dev.holdfast.server.cli.Main;
 import java.io.File;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
+import org.tukaani.xz.XZInputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -75,6 +77,8 @@ public final class PackageJar implements Callable<Integer> {
     }
     libraries.remove(home(PackageJar.class));
     libraries.remove(home(Histogram.class));
+    libraries.remove(home(XZInputStream.class));
+    PostgresPrograms.jar().ifPresent(libraries::remove);
     return libraries;
   }
 

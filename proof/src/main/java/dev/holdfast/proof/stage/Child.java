@@ -2,6 +2,7 @@ package dev.holdfast.proof.stage;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
-/** A process that we started: the same Java and class path as its own. */
+/** A process that we started: mostly one with the same Java and class path as our own. */
 public final class Child implements AutoCloseable {
   /** What a process of ours prints, followed by its port, when it is ready. */
   public static final String LISTENING = "listening ";
@@ -57,11 +58,21 @@ public final class Child implements AutoCloseable {
     command.add(System.getProperty("java.class.path"));
     command.add(mainClass);
     command.addAll(arguments);
+    return start(name, command, log, outputToLog);
+  }
+
+  /** Starts a process of any program; all its output is added to the log. */
+  public static Child run(String name, List<String> command, Path log) throws IOException {
+    return start(name, command, log, true);
+  }
+
+  private static Child start(String name, List<String> command, Path log, boolean outputToLog)
+      throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command);
-    builder.redirectError(log.toFile());
+    builder.redirectError(Redirect.appendTo(log.toFile()));
     if (outputToLog) {
       builder.redirectErrorStream(true);
-      builder.redirectOutput(log.toFile());
+      builder.redirectOutput(Redirect.appendTo(log.toFile()));
     }
     return new Child(name, builder.start(), log);
   }
@@ -108,9 +119,9 @@ public final class Child implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** What it has used of the machine until now. */
+  /** What it and those that it started have used of the machine until now. */
   public Usage usage() {
-    return Usage.of(process.toHandle());
+    return process.descendants().map(Usage::of).reduce(Usage.of(process.toHandle()), Usage::plus);
   }
 
   /** The last lines of its log. */
@@ -178,5 +189,12 @@ public final class Child implements AutoCloseable {
 
   public void kill() {
     process.destroyForcibly();
+  }
+
+  /** Kills it and all that it started. */
+  public void killAll() {
+    List<ProcessHandle> others = process.descendants().toList();
+    process.destroyForcibly();
+    others.forEach(ProcessHandle::destroyForcibly);
   }
 }

@@ -17,17 +17,30 @@ import java.util.concurrent.TimeoutException;
 public final class Http implements AutoCloseable {
   private static final String LOCALHOST = "127.0.0.1";
 
-  /** Of a call, from connecting to the last byte of the answer. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   /** Where the key has another header. */
   private static final String WORKFRONT = "/attask/";
 
+  private final Duration limit;
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .connectTimeout(Duration.ofSeconds(2))
           .build();
+
+  public Http() {
+    this(LIMIT);
+  }
+
+  /**
+   * For calls that somebody else can be asked instead.
+   *
+   * @param limit of a call, from connecting to the last byte of the answer
+   */
+  public Http(Duration limit) {
+    this.limit = limit;
+  }
 
   public HttpResponse<String> call(String method, int port, String path, String key, String body)
       throws IOException {
@@ -48,7 +61,7 @@ public final class Http implements AutoCloseable {
     CompletableFuture<HttpResponse<String>> answer =
         client.sendAsync(request.build(), BodyHandlers.ofString());
     try {
-      return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+      return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw new IOException(e.getCause());
     } catch (TimeoutException e) {

@@ -93,7 +93,8 @@ public final class Report {
 
   public void print(PrintStream out) {
     int width = figures.stream().mapToInt(figure -> figure.name().length()).max().orElse(10);
-    String row = "%-11s %-" + width + "s %14s %-5s %14s  %s%n";
+    int first = figures.stream().mapToInt(figure -> figure.scenario().length()).max().orElse(0);
+    String row = "%-" + Math.max(11, first) + "s %-" + width + "s %14s %-5s %14s  %s%n";
     out.println();
     out.println(machine);
     out.println();

@@ -20,6 +20,10 @@ public record Usage(Duration cpu, long writtenBytes) {
         process.info().totalCpuDuration().orElse(Duration.ZERO), writtenBytes(process.pid()));
   }
 
+  public Usage plus(Usage other) {
+    return new Usage(cpu.plus(other.cpu), writtenBytes + other.writtenBytes);
+  }
+
   public Usage minus(Usage earlier) {
     return new Usage(cpu.minus(earlier.cpu), writtenBytes - earlier.writtenBytes);
   }

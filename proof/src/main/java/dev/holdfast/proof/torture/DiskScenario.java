@@ -58,14 +58,9 @@ final class DiskScenario implements Scenario {
             ? Optional.of(SmallDisk.of(given))
             : SmallDisk.mount(run.directory().resolve("small-disk"), MEGABYTES, why);
     if (disk.isEmpty()) {
-      String skipped =
+      run.skip(
           "disk: SKIPPED, since no small file system can be mounted here: %s. Run it as root, or name one with --small-disk."
-              .formatted(why);
-      if (run.explicit()) {
-        run.report().fail(skipped);
-      } else {
-        run.report().note(skipped);
-      }
+              .formatted(why));
       return;
     }
     run.track(disk.get());

@@ -111,7 +111,7 @@ final class HostileScenario implements Scenario {
       try (Http http = new Http()) {
         Server server =
             new Server(
-                new Server.Options(
+                Server.Options.embedded(
                     run.directory().resolve(name), logs, port, KEY, program(certificates)),
                 http);
         run.track(server);

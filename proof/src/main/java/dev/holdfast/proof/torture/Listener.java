@@ -21,6 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Listener implements AutoCloseable {
   static final int ENDPOINTS = 8;
 
+  /** The number of the one that all events go to. */
+  static final int ALL_EVENTS = ENDPOINTS;
+
   private static final String HOST = "127.0.0.1";
   private static final String ALL = "/all";
   private static final String PRESENT = "/present";
@@ -30,6 +33,7 @@ final class Listener implements AutoCloseable {
   private static final int NO_SUCH_MESSAGE = 400;
   private static final Duration LONGEST_CLOSE = Duration.ofSeconds(5);
   private static final Duration ASK_EVERY = Duration.ofMillis(5);
+  private static final int ROUNDS = 3;
 
   private final Vertx vertx = Vertx.vertx();
   private final Plan plan;
@@ -100,11 +104,37 @@ final class Listener implements AutoCloseable {
     }
   }
 
+  /** The number of the endpoint with this URL. */
+  static int endpoint(String url) {
+    return url.endsWith(ALL)
+        ? ALL_EVENTS
+        : Integer.parseInt(url.substring(url.lastIndexOf("/t") + "/t".length()));
+  }
+
   /**
-   * Waits until all that a dead server had sent has been read. Connections that the system has
-   * taken and this process not yet come first: after them, in the same queue, comes one of our own.
+   * Waits until what had been sent when it was called has been read. Connections that the system
+   * has taken and this process not yet come first: after them, in the same queue, comes one of our
+   * own. What has come on others has its turn before the last of a few calls.
    */
+  void awaitRead() {
+    for (int i = 0; i < ROUNDS; i++) {
+      callOwn();
+    }
+  }
+
+  /** Waits until all that a dead server had sent has been read; there is no other one. */
   void awaitClosed() {
+    callOwn();
+    long deadline = System.nanoTime() + LONGEST_CLOSE.toNanos();
+    while (connections.get() > 0) {
+      if (System.nanoTime() > deadline) {
+        throw new ProofException("connections of a server that was killed stay open");
+      }
+      Scene.pause(ASK_EVERY);
+    }
+  }
+
+  private void callOwn() {
     try (Socket own = new Socket(InetAddress.ofLiteral(HOST), port)) {
       own.setSoTimeout((int) LONGEST_CLOSE.toMillis());
       own.getOutputStream()
@@ -114,13 +144,6 @@ final class Listener implements AutoCloseable {
       }
     } catch (IOException e) {
       throw new ProofException("the listener does not answer", e);
-    }
-    long deadline = System.nanoTime() + LONGEST_CLOSE.toNanos();
-    while (connections.get() > 0) {
-      if (System.nanoTime() > deadline) {
-        throw new ProofException("connections of a server that was killed stay open");
-      }
-      Scene.pause(ASK_EVERY);
     }
   }
 

@@ -29,28 +29,50 @@ final class Publishers implements AutoCloseable {
   private static final int THREADS = 6;
   private static final int BATCH = 5;
 
-  /** Messages that may be under way; beyond it nothing is sent, so that the end comes soon. */
-  private static final int MOST_MISSING = 1_000;
-
   private static final Duration PAUSE = Duration.ofMillis(10);
   private static final Pattern NUMBER = Pattern.compile("\"n\":(\\d{1,9}),");
   private static final Pattern MESSAGES = Pattern.compile("\"messages\":(\\d+)");
   private static final Pattern DETAIL = Pattern.compile("\"detail\":\"[^\"]{10,}\"");
 
-  private final int port;
+  private final int[] ports;
+  private final Pace pace;
   private final String key;
   private final Plan plan;
   private final Ledger ledger;
-  private final Http http = new Http();
+  private final Http http;
   private final Queue<Integer> again = new ConcurrentLinkedQueue<>();
   private final List<Thread> threads = new ArrayList<>();
+  private final AtomicInteger turns = new AtomicInteger();
   private final AtomicInteger busy = new AtomicInteger();
   private final AtomicInteger refusals = new AtomicInteger();
   private volatile boolean sending;
   private volatile boolean closed;
 
+  /**
+   * How fast they are.
+   *
+   * @param mostMissing messages that may be under way; beyond it nothing is sent, so that the end
+   *     comes soon
+   * @param pause of each after each call
+   * @param patience with each call
+   */
+  record Pace(int mostMissing, Duration pause, Duration patience) {
+    /** As fast as a server takes it. */
+    static final Pace FAST = new Pace(1_000, Duration.ZERO, Duration.ofSeconds(30));
+
+    /** Slow enough to go on while a part of what was sent has to wait for another server. */
+    static final Pace STEADY = new Pace(6_000, Duration.ofMillis(25), Duration.ofSeconds(2));
+  }
+
   Publishers(int port, String key, Plan plan, Ledger ledger) {
-    this.port = port;
+    this(new int[] {port}, Pace.FAST, key, plan, ledger);
+  }
+
+  /** To several servers in turn. What one of them has not answered is sent again to the next. */
+  Publishers(int[] ports, Pace pace, String key, Plan plan, Ledger ledger) {
+    this.ports = ports.clone();
+    this.pace = pace;
+    this.http = new Http(pace.patience());
     this.key = key;
     this.plan = plan;
     this.ledger = ledger;
@@ -91,22 +113,26 @@ final class Publishers implements AutoCloseable {
       if (!went) {
         Scene.pause(PAUSE);
       }
+      if (pace.pause().isPositive()) {
+        Scene.pause(pace.pause());
+      }
     }
   }
 
   private boolean sendNext(int turn) {
+    int port = ports[turns.getAndIncrement() % ports.length];
     Integer repeated = again.poll();
     if (repeated != null) {
-      return send(true, repeated);
+      return send(port, true, repeated);
     }
-    if (!sending || ledger.missing() > MOST_MISSING) {
+    if (!sending || ledger.missing() > pace.mostMissing()) {
       return false;
     }
-    return send(false, ledger.send(turn % 3 == 0 ? BATCH : 1));
+    return send(port, false, ledger.send(turn % 3 == 0 ? BATCH : 1));
   }
 
   /** Sends events in one request; false when nobody was there to take them. */
-  private boolean send(boolean repeated, int... events) {
+  private boolean send(int port, boolean repeated, int... events) {
     try {
       HttpResponse<String> answer =
           events.length == 1

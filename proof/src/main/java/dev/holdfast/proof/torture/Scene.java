@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 
 /** What one scenario needs: a server with a store, and a ledger with everybody who writes in it. */
 final class Scene implements AutoCloseable {
-  private static final String KEY = "hf_torture_on_this_machine_only";
+  static final String KEY = "hf_torture_on_this_machine_only";
   private static final Duration LONGEST_DRAIN = Duration.ofMinutes(3);
   private static final Duration ASK_EVERY = Duration.ofMillis(50);
 
@@ -54,7 +54,7 @@ final class Scene implements AutoCloseable {
     this.listener = new Listener(plan, ledger, hang);
     int port = freePort();
     Path logs = Files.createDirectories(run.directory().resolve(name + "-logs"));
-    this.server = new Server(new Server.Options(data, logs, port, KEY, program), http);
+    this.server = new Server(Server.Options.embedded(data, logs, port, KEY, program), http);
     run.track(server);
     this.publishers = new Publishers(port, KEY, plan, ledger);
     server.awaitReady();
@@ -169,7 +169,7 @@ final class Scene implements AutoCloseable {
     }
   }
 
-  private static int freePort() throws IOException {
+  static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }

@@ -31,8 +31,20 @@ final class Server implements AutoCloseable {
   private int starts;
   private Child child;
 
-  /** How it is started. */
-  record Options(Path data, Path logs, int port, String key, Program program) {}
+  /**
+   * How it is started.
+   *
+   * @param name what it and its logs are called
+   * @param store where its store is, as arguments
+   */
+  record Options(
+      String name, List<String> store, Path logs, int port, String key, Program program) {
+
+    /** With a store of its own, in a directory. */
+    static Options embedded(Path data, Path logs, int port, String key, Program program) {
+      return new Options("server", List.of("--data", data.toString()), logs, port, key, program);
+    }
+  }
 
   /**
    * What is started.
@@ -58,15 +70,15 @@ final class Server implements AutoCloseable {
   private Child launch() throws IOException {
     List<String> arguments = new ArrayList<>();
     arguments.addAll(List.of("serve", "--port", Integer.toString(options.port())));
-    arguments.addAll(List.of("--data", options.data().toString()));
+    arguments.addAll(options.store());
     arguments.addAll(List.of("--set", "admin.key=" + options.key()));
     arguments.addAll(List.of("--set", "egress.allow=127.0.0.0/8"));
     for (String setting : options.program().settings()) {
       arguments.addAll(List.of("--set", setting));
     }
-    Path log = options.logs().resolve("server-" + ++starts + ".log");
+    Path log = options.logs().resolve("%s-%d.log".formatted(options.name(), ++starts));
     Program program = options.program();
-    return Child.start("server", program.flags(), program.mainClass(), arguments, log, true);
+    return Child.start(options.name(), program.flags(), program.mainClass(), arguments, log, true);
   }
 
   /** Starts another process; the one before has ended. */
@@ -93,7 +105,11 @@ final class Server implements AutoCloseable {
     }
   }
 
-  private boolean isReady() {
+  int port() {
+    return options.port();
+  }
+
+  boolean isReady() {
     try {
       return http.call("GET", options.port(), "/health/ready", "", "").statusCode() == 200;
     } catch (IOException e) {

@@ -83,7 +83,7 @@ final class StoreLook {
     }
   }
 
-  private static Set<Long> unfinished(Statement statement) throws SQLException {
+  static Set<Long> unfinished(Statement statement) throws SQLException {
     Set<Long> ids = new HashSet<>();
     try (ResultSet rows = statement.executeQuery("SELECT id FROM open")) {
       while (rows.next()) {
@@ -93,7 +93,7 @@ final class StoreLook {
     return ids;
   }
 
-  private static Map<Long, Finished> finished(Statement statement) throws SQLException {
+  static Map<Long, Finished> finished(Statement statement) throws SQLException {
     Map<Long, Finished> finished = new HashMap<>();
     try (ResultSet rows = statement.executeQuery("SELECT id, attempts, reason FROM messages")) {
       while (rows.next()) {

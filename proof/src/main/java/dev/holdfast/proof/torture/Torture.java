@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +28,7 @@ import picocli.CommandLine.Spec;
     name = "torture",
     description = {
       "Mistreats servers of its own (kill -9, SIGSTOP, a full disk, damaged files, a clock that is"
-          + " set, endpoints that mean harm) while events are sent to them, and checks that no acknowledged event is lost and"
+          + " set, endpoints that mean harm), one or several that share a PostgreSQL of its own, while events are sent to them, and checks that no acknowledged event is lost and"
           + " none is delivered again without a reason.",
       ""
     },
@@ -38,6 +39,7 @@ import picocli.CommandLine.Spec;
       "  ./holdfast torture --cycles 200           the same, longer",
       "  ./holdfast torture --only kill,clock      only these",
       "  ./holdfast torture --only hostile --hostile 10000",
+      "  ./holdfast torture --only cluster         only those with several nodes",
       "  ./holdfast torture --seed 4711            the same moments as a run before",
       "",
       "All traffic stays on 127.0.0.1. The seed is printed; with it, the same things are done at the",
@@ -48,13 +50,19 @@ import picocli.CommandLine.Spec;
     })
 public final class Torture implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
-      List.of(
-          new KillScenario(),
-          new StopScenario(),
-          new DiskScenario(),
-          new ClockScenario(),
-          new DamageScenario(),
-          new HostileScenario());
+      Stream.concat(
+              Stream.of(
+                  new KillScenario(),
+                  new StopScenario(),
+                  new DiskScenario(),
+                  new ClockScenario(),
+                  new DamageScenario(),
+                  new HostileScenario()),
+              ClusterScenario.all().stream())
+          .toList();
+
+  /** Stands for all scenarios with several nodes. */
+  private static final String CLUSTER = "cluster";
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -115,6 +123,14 @@ public final class Torture implements Callable<Integer> {
   private @Nullable Path smallDisk;
 
   @Option(
+      names = "--postgres",
+      paramLabel = "DIR",
+      description =
+          "where the programs of PostgreSQL are, for the scenarios of several nodes (default: those"
+              + " that come with the build, for Linux on x86-64)")
+  private @Nullable Path postgres;
+
+  @Option(
       names = "--json",
       paramLabel = "FILE",
       description = "write the figures to this file as well")
@@ -131,6 +147,7 @@ public final class Torture implements Callable<Integer> {
    *
    * @param hostile how many endpoints mean harm
    * @param longestAttempt how long an attempt to one of these may take, in milliseconds
+   * @param postgres where the programs of PostgreSQL are, if not those of the build
    * @param explicit whether the scenarios were asked for by name
    * @param toClose what is ended when the run is, however that happens
    */
@@ -142,6 +159,7 @@ public final class Torture implements Callable<Integer> {
       boolean explicit,
       Path directory,
       @Nullable Path smallDisk,
+      @Nullable Path postgres,
       Progress progress,
       Report report,
       ConcurrentLinkedDeque<AutoCloseable> toClose) {
@@ -149,6 +167,15 @@ public final class Torture implements Callable<Integer> {
     /** Sees to it that this is closed, also when the run is interrupted. */
     void track(AutoCloseable part) {
       toClose.push(part);
+    }
+
+    /** A scenario cannot be played here, which is bad only if somebody has asked for it. */
+    void skip(String why) {
+      if (explicit) {
+        report.fail(why);
+      } else {
+        report.note(why);
+      }
     }
 
     private void closeAll() {
@@ -166,7 +193,7 @@ public final class Torture implements Callable<Integer> {
   public Integer call() throws IOException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     if (list) {
-      SCENARIOS.forEach(scenario -> out.printf("%-8s %s%n", scenario.name(), scenario.about()));
+      SCENARIOS.forEach(scenario -> out.printf("%-19s %s%n", scenario.name(), scenario.about()));
       return 0;
     }
     List<Scenario> scenarios = scenarios();
@@ -201,6 +228,7 @@ public final class Torture implements Callable<Integer> {
             !only.isEmpty(),
             directory,
             smallDisk,
+            postgres,
             progress,
             report,
             new ConcurrentLinkedDeque<>());
@@ -252,13 +280,18 @@ public final class Torture implements Callable<Integer> {
   private List<Scenario> scenarios() {
     List<String> known = SCENARIOS.stream().map(Scenario::name).toList();
     for (String name : only) {
-      if (!known.contains(name)) {
+      if (!known.contains(name) && !name.equals(CLUSTER)) {
         throw usage("no scenario named %s; there are %s".formatted(name, String.join(", ", known)));
       }
     }
     return SCENARIOS.stream()
-        .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
+        .filter(scenario -> only.isEmpty() || isChosen(scenario.name()))
         .toList();
+  }
+
+  private boolean isChosen(String scenario) {
+    return only.contains(scenario)
+        || (only.contains(CLUSTER) && scenario.startsWith(ClusterScenario.PREFIX));
   }
 
   private ParameterException usage(String problem) {

@@ -76,6 +76,36 @@ class BenchTest {
   }
 
   @Test
+  @EnabledIfSystemProperty(named = "holdfast.slow", matches = "true")
+  void servers_deliver_what_they_keep_in_a_database() throws IOException {
+    assertThat(
+            bench(
+                "batch,latency,trips,cluster,history,soak",
+                "--store",
+                "own",
+                "--history",
+                "1000",
+                "--soak",
+                "2"))
+        .isZero();
+
+    for (String scenario : List.of("batch", "latency", "trips", "cluster", "soak")) {
+      assertThat(figure(scenario, "accepted")).isPositive();
+      assertThat(figure(scenario, "accepted and not arrived")).isZero();
+    }
+    assertThat(figure("trips", "round trips per 100 messages")).isPositive();
+    assertThat(figure("history", "full / empty")).isPositive();
+    assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  void a_scenario_for_another_store_is_refused() {
+    assertThat(new CommandLine(new Bench()).execute("--scenario", "cluster")).isEqualTo(2);
+    assertThat(new CommandLine(new Bench()).execute("--scenario", "waiting", "--store", "own"))
+        .isEqualTo(2);
+  }
+
+  @Test
   void what_is_lost_or_comes_twice_shows() throws IOException {
     assertThat(
             bench(

