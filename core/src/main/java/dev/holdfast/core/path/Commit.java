@@ -504,15 +504,15 @@ final class Commit {
   /** Gives up what may be another now that other nodes have changed something. */
   private List<Entry> keepWhatHolds(List<Entry> failed) {
     List<Entry> givenUp = new ArrayList<>();
-    List<Entry> kept = new ArrayList<>();
-    for (Entry entry : withoutChanges(failed)) {
-      (entry.isOfWhatIsKnown() ? givenUp : kept).add(entry);
+    List<Entry> holding = new ArrayList<>();
+    for (Entry one : withoutChanges(failed)) {
+      (one.isOfWhatIsKnown() ? givenUp : holding).add(one);
     }
     pieces.forEach(piece -> piece.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry)));
     pieces.removeIf(List::isEmpty);
     queue.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry));
-    if (!kept.isEmpty()) {
-      pieces.addFirst(kept);
+    if (!holding.isEmpty()) {
+      pieces.addFirst(holding);
     }
     return givenUp;
   }

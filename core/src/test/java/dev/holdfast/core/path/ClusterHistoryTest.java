@@ -40,7 +40,7 @@ class ClusterHistoryTest {
 
   @Test
   void whatever_happens_to_nodes_each_accepted_message_is_delivered_once() {
-    Seeds.each(250, random -> new Life(random).live());
+    Seeds.each(60, random -> new Life(random).live());
   }
 
   private static Limits small(SplittableRandom random) {
