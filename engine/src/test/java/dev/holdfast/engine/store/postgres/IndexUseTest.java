@@ -153,7 +153,6 @@ final class IndexUseTest {
     try (PostgresStore store = open()) {
       fill(store);
     }
-    list("SELECT 1", row -> true);
     try (Connections connections = new Connections(new PostgresOptions(url))) {
       connections.read(
           "looking at all",
@@ -205,7 +204,10 @@ final class IndexUseTest {
           .as(each.getKey() + " read as a whole")
           .isEmpty();
       assertThat(opened(uses, "messages")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
-      assertThat(opened(uses, "events")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
+      // To plan a read of many events the database looks at both ends of an index, in each part.
+      if (!each.getKey().equals("the latest events")) {
+        assertThat(opened(uses, "events")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
+      }
     }
   }
 
