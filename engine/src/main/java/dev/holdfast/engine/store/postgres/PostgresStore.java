@@ -79,6 +79,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
+  private boolean closed;
 
   /**
    * Opens the store, makes its tables if there are none, and begins to take part.
@@ -349,7 +350,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     upkeep.close();
     writer.close();
     try {
