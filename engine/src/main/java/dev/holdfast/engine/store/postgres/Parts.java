@@ -141,8 +141,8 @@ final class Parts {
     LATER
   }
 
-  private Made makeNext(
-      Connection connection, Duration width, Instant oldest, long ahead) throws SQLException {
+  private Made makeNext(Connection connection, Duration width, Instant oldest, long ahead)
+      throws SQLException {
     Long end = last(connection);
     if (end != null && end >= ahead && !isAnyInRest(connection)) {
       return Made.ENOUGH;

@@ -344,8 +344,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
    * @param oldest when the oldest of it was accepted
    * @return whether all of them are there; not if others were at work, who may be waited for
    */
-  public boolean makeRoom(Retention retention, Instant oldest, Instant now)
-      throws StoreException {
+  public boolean makeRoom(Retention retention, Instant oldest, Instant now) throws StoreException {
     return upkeep.makeRoom(retention, oldest, now);
   }
 
