@@ -77,6 +77,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
+  private boolean closed;
   private volatile Part part;
 
   /** What is there for as long as a process takes part under one id. */
@@ -365,6 +366,17 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return history.latestEvents(tenant, limit);
   }
 
+  /**
+   * Makes parts for what is older than the store, so that it can be removed in time: to be called
+   * before it is brought there, while nothing else is.
+   *
+   * @param oldest when the oldest of it was accepted
+   * @return whether all of them are there; not if others were at work, who may be waited for
+   */
+  public boolean makeRoom(Retention retention, Instant oldest, Instant now) throws StoreException {
+    return upkeep.makeRoom(retention, oldest, now);
+  }
+
   @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
     return history.endpoint(tenant, id);
@@ -378,7 +390,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     upkeep.close();
     part.writer().close();
     try {
