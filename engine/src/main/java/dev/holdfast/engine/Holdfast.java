@@ -26,12 +26,15 @@ import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.store.postgres.PostgresStore;
+import dev.holdfast.engine.vault.KeyFile;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
@@ -177,12 +180,28 @@ public final class Holdfast {
       @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
+    makeRoomForKey(options);
     PostgresStore store = PostgresStore.open(shared.database(), options.masterKeys(), wall);
     try {
       return startShared(options, shared, vertx, wall, tracer, whenBroken, store);
     } catch (StoreException | RuntimeException e) {
       store.close();
       throw e;
+    }
+  }
+
+  /** The directory of the embedded store is where the key file is, if nobody says where. */
+  private static void makeRoomForKey(Options options) throws StoreRefused {
+    if (options.masterKeys() instanceof KeyFile file
+        && options.data().equals(file.path().getParent())) {
+      try {
+        Files.createDirectories(options.data());
+      } catch (IOException e) {
+        throw new StoreRefused(
+            "The directory %s cannot be made for the key file: %s"
+                .formatted(options.data(), e.getMessage()),
+            e);
+      }
     }
   }
 

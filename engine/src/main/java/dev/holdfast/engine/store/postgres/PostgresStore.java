@@ -81,6 +81,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** What is there for as long as a process takes part under one id. */
   private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+  private boolean closed;
 
   /**
    * Opens the store, makes its tables if there are none, and begins to take part.
@@ -378,7 +379,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     upkeep.close();
     part.writer().close();
     try {

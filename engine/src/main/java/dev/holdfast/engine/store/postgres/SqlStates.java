@@ -4,6 +4,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.engine.store.Damaged;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,11 @@ public final class SqlStates {
   static boolean isCutShort(SQLException cause) {
     String state = state(cause);
     return state.startsWith("08") || state.isEmpty() || CUT_SHORT.contains(state);
+  }
+
+  /** Whether a connection that was there is not any more, and another may be had. */
+  static boolean isLost(SQLException cause) {
+    return !(cause instanceof SQLTransientConnectionException) && isCutShort(cause);
   }
 
   private static String state(SQLException cause) {
