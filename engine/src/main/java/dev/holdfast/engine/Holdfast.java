@@ -451,7 +451,7 @@ public final class Holdfast {
               nodes.cluster().learn();
               return true;
             })
-        .compose(_ -> look(question));
+        .compose(_ -> runner.lookAfterAll(question));
   }
 
   /** An endpoint of the tenant as it is now, whichever node decides for it. */

@@ -242,6 +242,21 @@ final class LoopRunner implements Cluster.Path {
     return promise.future();
   }
 
+  /** Looks when all that was put before has been taken in. */
+  <T> Future<T> lookAfterAll(Function<View, T> question) {
+    Promise<T> promise = Promise.promise();
+    world
+        .context()
+        .runOnContext(
+            _ -> {
+              if (!inputs.isEmpty()) {
+                step();
+              }
+              look(question).onComplete(promise);
+            });
+    return promise.future();
+  }
+
   /** What was measured, with what others have found out. To be called on the event loop. */
   Measurements measured(int historyReadsWaiting, Database.@Nullable Extent extent) {
     Measurements.StoreState store =
