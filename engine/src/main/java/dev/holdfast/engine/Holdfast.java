@@ -223,8 +223,7 @@ public final class Holdfast {
             store.connections()::own,
             store,
             store,
-            new Cluster.Settings(
-                shared.database().lease(), options.timeout(), shared.listens()),
+            new Cluster.Settings(shared.database().lease(), options.timeout(), shared.listens()),
             wall,
             measured,
             clock,
@@ -409,6 +408,10 @@ public final class Holdfast {
       runner.refuse(replyTo, Answer.Refused.Why.STORE_AWAY);
       return;
     }
+    if (nodes != null && request instanceof Request.Configure configure) {
+      runner.ask(request, by, answer -> complete(configure, answer, replyTo));
+      return;
+    }
     if (nodes == null || !Cluster.isForOneNode(request)) {
       runner.put(new Input.Asked(request, by, replyTo));
       return;
@@ -420,15 +423,27 @@ public final class Holdfast {
           if (answer instanceof Answer.NotOurs(int shard)) {
             nodes
                 .cluster()
-                .ask(
-                    shard,
-                    request,
-                    by,
-                    late -> context.runOnContext(_ -> replyTo.accept(late)));
+                .ask(shard, request, by, late -> context.runOnContext(_ -> replyTo.accept(late)));
           } else {
             replyTo.accept(answer);
           }
         });
+  }
+
+  /** Any node can set something about an endpoint, and only one knows how the endpoint is. */
+  private void complete(Request.Configure request, Answer answer, Consumer<Answer> replyTo) {
+    if (!(answer instanceof Answer.EndpointIs)) {
+      replyTo.accept(answer);
+      return;
+    }
+    endpoint(request.tenant(), request.endpoint())
+        .onComplete(
+            read ->
+                replyTo.accept(
+                    read.succeeded() && read.result().isPresent()
+                        ? new Answer.EndpointIs(
+                            read.result().get().endpoint(), read.result().get().unfinished())
+                        : answer));
   }
 
   /** Looks at the present state. May be called by any thread; completes on {@link #context}. */
@@ -469,8 +484,7 @@ public final class Holdfast {
   public Optional<Future<EndpointPage>> endpoints(
       String tenant, Health.@Nullable State state, long before, int limit) {
     return Optional.ofNullable(shared)
-        .map(
-            nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
+        .map(nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
   }
 
   private static EndpointNow now(EndpointReads.EndpointNow found) {

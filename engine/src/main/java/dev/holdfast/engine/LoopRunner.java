@@ -73,7 +73,7 @@ final class LoopRunner implements Cluster.Path {
   private Loop loop;
 
   /** Grows with each loop: what was begun for an earlier one is nobody's any more. */
-  private int generation;
+  private volatile int generation;
 
   /** Whether others decide for everything that the loop was about; another is to come. */
   private boolean abandoned;
@@ -150,7 +150,9 @@ final class LoopRunner implements Cluster.Path {
         });
   }
 
-  /** Takes an input that is the outcome of something begun for a loop; others have no use for it. */
+  /**
+   * Takes an input that is the outcome of something begun for a loop; others have no use for it.
+   */
   private void put(int begunFor, Input input) {
     onContext(
         () -> {
@@ -469,9 +471,13 @@ final class LoopRunner implements Cluster.Path {
                   (List<Event> found) -> eventsLoaded(begun, events, found),
                   failure -> loadFailed(begun, load, failure));
       case Load.Due due ->
-          fetchMessages(begun, load, () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
+          fetchMessages(
+              begun,
+              load,
+              () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
       case Load.Pending pending ->
-          fetchMessages(begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
+          fetchMessages(
+              begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
           world
               .readers()
@@ -489,10 +495,13 @@ final class LoopRunner implements Cluster.Path {
                   failure -> loadFailed(begun, load, failure));
       case Load.Probe probe ->
           fetchMessages(
-              begun, load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
+              begun,
+              load,
+              () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
       case Load.OfSubscription of ->
           fetchMessages(
-              begun, load,
+              begun,
+              load,
               () ->
                   world
                       .store()
@@ -502,7 +511,8 @@ final class LoopRunner implements Cluster.Path {
               .historyReaders()
               .read(
                   () -> world.store().originals(originals.replay(), originals.limit()),
-                  (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(originals, found)),
+                  (Store.Originals found) ->
+                      put(begun, new Input.OriginalsLoaded(originals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Past past ->
           world
@@ -515,13 +525,18 @@ final class LoopRunner implements Cluster.Path {
           world
               .readers()
               .read(
-                  () -> world.sharing().arrivals(arrivals),
+                  () -> arrivals(begun, arrivals),
                   (Arrivals found) -> put(begun, new Input.ArrivalsLoaded(arrivals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
               begun, load, () -> world.store().unfinished(unfinished.message()).stream().toList());
     }
+  }
+
+  /** What has arrived is given once: it must not be asked for by what is nobody's any more. */
+  private Arrivals arrivals(int begun, Load.Arrivals load) throws StoreException {
+    return begun == generation ? world.sharing().arrivals(load) : Arrivals.NOTHING;
   }
 
   /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */

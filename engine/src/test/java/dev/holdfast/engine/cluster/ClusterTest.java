@@ -150,13 +150,11 @@ class ClusterTest {
     for (Answer.Subscribed each : subscribed) {
       Answer answer =
           two.ask(
-              new Request.Operate(
-                  Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
+              new Request.Operate(Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
       assertThat(answer)
           .isInstanceOfSatisfying(
               Answer.EndpointIs.class,
-              is ->
-                  assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
+              is -> assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
       assertThat(
               one.engine
                   .endpoint(Node.TENANT, each.endpoint().id())
@@ -211,8 +209,7 @@ class ClusterTest {
 
     await("it has everything again", () -> one.shards() == 256);
 
-    assertThat(Duration.ofNanos(System.nanoTime() - since))
-        .isLessThan(Node.LEASE.plusSeconds(1));
+    assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(Node.LEASE.plusSeconds(1));
     one.ask(Node.submit("order.paid", "{}"));
     await("all are there", () -> receiver.messages.size() == 8);
   }
@@ -275,8 +272,7 @@ class ClusterTest {
       }
     }
     receiver.messages.forEach(
-        (id, times) ->
-            assertThat(times).as(id).isLessThanOrEqualTo(recorded.getOrDefault(id, 0)));
+        (id, times) -> assertThat(times).as(id).isLessThanOrEqualTo(recorded.getOrDefault(id, 0)));
   }
 
   private long unfinished() {

@@ -87,8 +87,7 @@ class SharedServersTest {
             post(
                 one,
                 "/v1/subscriptions",
-                "{\"url\":\"http://127.0.0.1:%d/%d\",\"types\":[\"order.*\"]}"
-                    .formatted(port, i));
+                "{\"url\":\"http://127.0.0.1:%d/%d\",\"types\":[\"order.*\"]}".formatted(port, i));
         assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
         String id = made.body().replaceAll("(?s).*?\"id\":\"(sub_[^\"]*)\".*", "$1");
         assertThat(get(two, "/v1/subscriptions/" + id).statusCode()).isEqualTo(200);
@@ -180,12 +179,14 @@ class SharedServersTest {
 
   private Server started(StringWriter out, String... assignments) throws Exception {
     List<String> all = new ArrayList<>(List.of(assignments));
-    all.addAll(
-        List.of("store.url=" + url, "server.port=0", "egress.allow=127.0.0.0/8"));
+    all.addAll(List.of("store.url=" + url, "server.port=0", "egress.allow=127.0.0.0/8"));
     return Wiring.start(
         Settings.read(
             new Sources(
-                null, Map.of("HOLDFAST_DATA", directory.resolve("data").toString()), all, Map.of())),
+                null,
+                Map.of("HOLDFAST_DATA", directory.resolve("data").toString()),
+                all,
+                Map.of())),
         InstantSource.system(),
         new PrintWriter(out, true));
   }

@@ -81,6 +81,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** What is there for as long as a process takes part under one id. */
   private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+
   private boolean closed;
 
   /**
@@ -153,12 +154,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return new Part(
         node,
         new PostgresWriter(
-            connections,
-            new PostgresTransactions(connections),
-            node,
-            seals,
-            ownChanges,
-            latest),
+            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
         new Handovers(alongIndexes, node.id()));
   }
 
