@@ -77,11 +77,12 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
-  private boolean closed;
   private volatile Part part;
 
   /** What is there for as long as a process takes part under one id. */
   private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+
+  private boolean closed;
 
   /**
    * Opens the store, makes its tables if there are none, and begins to take part.
@@ -153,12 +154,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return new Part(
         node,
         new PostgresWriter(
-            connections,
-            new PostgresTransactions(connections),
-            node,
-            seals,
-            ownChanges,
-            latest),
+            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
         new Handovers(alongIndexes, node.id()));
   }
 
