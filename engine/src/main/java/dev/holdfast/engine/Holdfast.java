@@ -204,8 +204,7 @@ public final class Holdfast {
             store.connections()::own,
             store,
             store,
-            new Cluster.Settings(
-                shared.database().lease(), options.timeout(), shared.listens()),
+            new Cluster.Settings(shared.database().lease(), options.timeout(), shared.listens()),
             wall,
             measured,
             clock,
@@ -401,11 +400,7 @@ public final class Holdfast {
           if (answer instanceof Answer.NotOurs(int shard)) {
             nodes
                 .cluster()
-                .ask(
-                    shard,
-                    request,
-                    by,
-                    late -> context.runOnContext(_ -> replyTo.accept(late)));
+                .ask(shard, request, by, late -> context.runOnContext(_ -> replyTo.accept(late)));
           } else {
             replyTo.accept(answer);
           }
@@ -450,8 +445,7 @@ public final class Holdfast {
   public Optional<Future<EndpointPage>> endpoints(
       String tenant, Health.@Nullable State state, long before, int limit) {
     return Optional.ofNullable(shared)
-        .map(
-            nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
+        .map(nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
   }
 
   private static EndpointNow now(EndpointReads.EndpointNow found) {

@@ -150,7 +150,9 @@ final class LoopRunner implements Cluster.Path {
         });
   }
 
-  /** Takes an input that is the outcome of something begun for a loop; others have no use for it. */
+  /**
+   * Takes an input that is the outcome of something begun for a loop; others have no use for it.
+   */
   private void put(int begunFor, Input input) {
     onContext(
         () -> {
@@ -454,9 +456,13 @@ final class LoopRunner implements Cluster.Path {
                   (List<Event> found) -> eventsLoaded(begun, events, found),
                   failure -> loadFailed(begun, load, failure));
       case Load.Due due ->
-          fetchMessages(begun, load, () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
+          fetchMessages(
+              begun,
+              load,
+              () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
       case Load.Pending pending ->
-          fetchMessages(begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
+          fetchMessages(
+              begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
           world
               .readers()
@@ -474,10 +480,13 @@ final class LoopRunner implements Cluster.Path {
                   failure -> loadFailed(begun, load, failure));
       case Load.Probe probe ->
           fetchMessages(
-              begun, load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
+              begun,
+              load,
+              () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
       case Load.OfSubscription of ->
           fetchMessages(
-              begun, load,
+              begun,
+              load,
               () ->
                   world
                       .store()
@@ -487,7 +496,8 @@ final class LoopRunner implements Cluster.Path {
               .historyReaders()
               .read(
                   () -> world.store().originals(originals.replay(), originals.limit()),
-                  (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(originals, found)),
+                  (Store.Originals found) ->
+                      put(begun, new Input.OriginalsLoaded(originals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Past past ->
           world

@@ -40,8 +40,8 @@ import org.slf4j.LoggerFactory;
  * it, takes over from nodes that have gone, and hears what others have left for it.
  *
  * <p>The lease is renewed by a thread with a connection of its own, which waits for nothing else.
- * Another thread settles who has which shards. What is read of the store for the path is read beside
- * both.
+ * Another thread settles who has which shards. What is read of the store for the path is read
+ * beside both.
  */
 public final class Cluster implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Cluster.class);
@@ -241,9 +241,7 @@ public final class Cluster implements AutoCloseable {
       var _ =
           poll.scheduleWithFixedDelay(
               this::lookForAll, 0, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-      var _ =
-          poll.scheduleWithFixedDelay(
-              this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
+      var _ = poll.scheduleWithFixedDelay(this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
     } catch (RejectedExecutionException _) {
       // It was closed at once.
     }
@@ -290,8 +288,7 @@ public final class Cluster implements AutoCloseable {
     } catch (StoreException e) {
       away(e);
       try {
-        var _ =
-            poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+        var _ = poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
         // The node is stopping.
       }

@@ -146,13 +146,11 @@ class ClusterTest {
     for (Answer.Subscribed each : subscribed) {
       Answer answer =
           two.ask(
-              new Request.Operate(
-                  Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
+              new Request.Operate(Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
       assertThat(answer)
           .isInstanceOfSatisfying(
               Answer.EndpointIs.class,
-              is ->
-                  assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
+              is -> assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
       assertThat(
               one.engine
                   .endpoint(Node.TENANT, each.endpoint().id())

@@ -47,8 +47,7 @@ class LeasesTest {
 
     ClusterState state = ClusterReads.state(connection, node);
     assertThat(state.nodes()).hasSize(1);
-    assertThat(state.nodes().getFirst().leaseLeft())
-        .isBetween(LEASE.minusSeconds(5), LEASE);
+    assertThat(state.nodes().getFirst().leaseLeft()).isBetween(LEASE.minusSeconds(5), LEASE);
     assertThat(state.nodes().getFirst().report()).isNotNull();
     assertThat(state.nodes().getFirst().report().inFlight()).isEqualTo(7);
   }

@@ -152,12 +152,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return new Part(
         node,
         new PostgresWriter(
-            connections,
-            new PostgresTransactions(connections),
-            node,
-            seals,
-            ownChanges,
-            latest),
+            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
         new Handovers(alongIndexes, node.id()));
   }
 

@@ -74,11 +74,18 @@ final class PartsTest {
   private AcceptedEvent accepted(Instant at, @Nullable String callerId) throws Exception {
     Event event =
         new Event(
-            ids.next(at), TENANT, "order.paid", null, null, Sample.bytes("{}"), null, callerId, null);
+            ids.next(at),
+            TENANT,
+            "order.paid",
+            null,
+            null,
+            Sample.bytes("{}"),
+            null,
+            callerId,
+            null);
     AcceptedEvent accepted =
         new AcceptedEvent(
-            event,
-            List.of(Message.pending(ids.next(at), event.id(), E1 + 1, E1, event.size())));
+            event, List.of(Message.pending(ids.next(at), event.id(), E1 + 1, E1, event.size())));
     store.write(batch(accept(accepted)));
     return accepted;
   }
@@ -165,9 +172,7 @@ final class PartsTest {
     CompletableFuture.allOf(nodes).join();
     upkeep(DAY, START);
     assertThat(number("SELECT count(*) - count(DISTINCT until) FROM parts")).isZero();
-    assertThat(
-            number(
-                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass"))
+    assertThat(number("SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass"))
         .isEqualTo(number("SELECT count(*) + 1 FROM parts"));
   }
 
@@ -241,8 +246,7 @@ final class PartsTest {
     Message original = deliver(event, START);
     Instant later = START.plus(HOUR.multipliedBy(3));
     upkeep(DAY, later);
-    Message made =
-        Message.pending(ids.next(later), original.event(), E1 + 1, E1, original.size());
+    Message made = Message.pending(ids.next(later), original.event(), E1 + 1, E1, original.size());
     Replay replay =
         Replay.of(
                 ids.next(later),
