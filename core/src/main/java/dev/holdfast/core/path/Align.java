@@ -256,10 +256,10 @@ final class Align {
     forgetting.remove(subscription);
   }
 
-  /** That could not be written, since other nodes have changed something: it is seen to again. */
+  /** That could not be written: among several nodes, which do not all begin anew, it is again. */
   void notForgotten(long subscription) {
     Subscription ended = forgetting.remove(subscription);
-    if (ended != null) {
+    if (ended != null && shared) {
       resumeEnded(ended);
     }
   }

@@ -242,6 +242,11 @@ final class Commit {
     return entry.lane() != null && shards.has(entry.lane().endpoint.id());
   }
 
+  /** Nothing is set any more that is not on disk yet. */
+  void forgetSettings() {
+    settingsBasis = Long.MAX_VALUE;
+  }
+
   /** The lanes about which something is set that is not on disk yet. */
   List<Lane> configured() {
     return touched.stream().filter(Commit::isConfigured).toList();
