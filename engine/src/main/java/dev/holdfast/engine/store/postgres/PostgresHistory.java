@@ -116,7 +116,8 @@ final class PostgresHistory implements History, EndpointReads {
           connection -> {
             Connections.execute(
                 connection,
-                "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL statement_timeout = "
+                "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;"
+                    + " SET LOCAL statement_timeout = "
                     + most.toMillis());
             return work.run(connection);
           });

@@ -65,11 +65,13 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   private final Connections connections;
   private final Connections alongIndexes;
-  private final Seals seals;
+  private final Node node;
   private final StoreVault vault;
   private final OwnChanges ownChanges = new OwnChanges();
+  private final PostgresWriter writer;
   private final PostgresPath path;
   private final Standing standing;
+  private final Handovers handovers;
   private final PostgresHistory history;
   private final PostgresReplays replays;
   private final ApiKeys apiKeys;
@@ -77,10 +79,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
-  private volatile Part part;
-
-  /** What is there for as long as a process takes part under one id. */
-  private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+  private boolean closed;
 
   /**
    * Opens the store, makes its tables if there are none, and begins to take part.
@@ -130,16 +129,16 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     this.alongIndexes = alongIndexes;
     this.vault = vault;
     PostgresTransactions transactions = new PostgresTransactions(connections);
-    this.seals = seals;
-    Node node = Nodes.join(connections);
+    node = Nodes.join(connections);
     Instant latest =
         connections.read(
             "reading the latest time",
             connection ->
                 Rows.instant(Standing.number(connection, "SELECT max(latest) FROM batches")));
-    part = part(node, latest);
+    writer = new PostgresWriter(connections, transactions, node, seals, ownChanges, latest);
     path = new PostgresPath(alongIndexes, limits.backlogRows());
     standing = new Standing(connections, seals);
+    handovers = new Handovers(alongIndexes, node.id());
     history = new PostgresHistory(connections, limits, seals);
     replays = new PostgresReplays(history);
     apiKeys = new ApiKeys(transactions);
@@ -148,36 +147,14 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     upkeep = new PostgresUpkeep(connections);
   }
 
-  private Part part(Node node, Instant latest) {
-    return new Part(
-        node,
-        new PostgresWriter(
-            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
-        new Handovers(alongIndexes, node.id()));
-  }
-
-  /**
-   * Takes part anew, under another id, since others have taken over from the old one. Nothing of
-   * the old one may be under way.
-   */
-  public void rejoin() throws StoreException {
-    Part before = part;
-    before.writer().close();
-    try {
-      part = part(Nodes.join(connections), before.writer().latestTime());
-    } catch (StoreRefused e) {
-      throw new StoreException(StoreException.Kind.AWAY, String.valueOf(e.getMessage()), e);
-    }
-  }
-
   /** The node's own id: that of its row, and the epoch of all its leases. */
   public long nodeId() {
-    return part.node().id();
+    return node.id();
   }
 
   /** The node's number in the ids that it gives out. */
   public int slot() {
-    return part.node().slot();
+    return node.slot();
   }
 
   /** Connections to the database, for whoever else needs some. Closed with the store. */
@@ -192,7 +169,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** How often a write asked the server and waited for its answer. */
   public long trips() {
-    return part.writer().trips();
+    return writer.trips();
   }
 
   /** What a node begins with that decides for nothing yet. */
@@ -215,13 +192,13 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public Holdings holdings(Shards shards) throws StoreException {
     Holdings holdings = standing.holdings(shards);
-    part.handovers().forget(shards);
+    handovers.forget(shards);
     return holdings;
   }
 
   @Override
   public Arrivals arrivals(Shards ours, int limit) throws StoreException {
-    return part.handovers().take(ours, limit);
+    return handovers.take(ours, limit);
   }
 
   @Override
@@ -231,7 +208,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   @Override
   public Written write(Batch batch) throws StoreException {
-    PostgresWriter.Done done = part.writer().write(batch);
+    PostgresWriter.Done done = writer.write(batch);
     if (!done.leftFor().isEmpty()) {
       listener.left(done.leftFor());
     }
@@ -243,7 +220,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   @Override
   public Instant latestTime() {
-    return part.writer().latestTime();
+    return writer.latestTime();
   }
 
   @Override
@@ -373,11 +350,15 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     upkeep.close();
-    part.writer().close();
+    writer.close();
     try {
-      Nodes.leave(connections, part.node());
+      Nodes.leave(connections, node);
     } catch (StoreException e) {
       LOG.warn("store.left-without-word next=\"others take over when the lease is over\"", e);
     }

@@ -88,6 +88,11 @@ public final class SqlStates {
     return state.startsWith("08") || state.isEmpty() || CUT_SHORT.contains(state);
   }
 
+  /** Whether a connection that was there is not any more, and another may be had. */
+  static boolean isLost(SQLException cause) {
+    return !(cause instanceof SQLTransientConnectionException) && isCutShort(cause);
+  }
+
   private static String state(SQLException cause) {
     for (Throwable at = cause; at != null; at = at.getCause()) {
       @Nullable String state = at instanceof SQLException known ? known.getSQLState() : null;
