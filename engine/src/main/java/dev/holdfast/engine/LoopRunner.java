@@ -73,7 +73,7 @@ final class LoopRunner implements Cluster.Path {
   private Loop loop;
 
   /** Grows with each loop: what was begun for an earlier one is nobody's any more. */
-  private int generation;
+  private volatile int generation;
 
   /** Whether others decide for everything that the loop was about; another is to come. */
   private boolean abandoned;
@@ -241,6 +241,21 @@ final class LoopRunner implements Cluster.Path {
             promise.fail(e);
           }
         });
+    return promise.future();
+  }
+
+  /** Looks when all that was put before has been taken in. */
+  <T> Future<T> lookAfterAll(Function<View, T> question) {
+    Promise<T> promise = Promise.promise();
+    world
+        .context()
+        .runOnContext(
+            _ -> {
+              if (!inputs.isEmpty()) {
+                step();
+              }
+              look(question).onComplete(promise);
+            });
     return promise.future();
   }
 
@@ -510,13 +525,18 @@ final class LoopRunner implements Cluster.Path {
           world
               .readers()
               .read(
-                  () -> world.sharing().arrivals(arrivals),
+                  () -> arrivals(begun, arrivals),
                   (Arrivals found) -> put(begun, new Input.ArrivalsLoaded(arrivals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
               begun, load, () -> world.store().unfinished(unfinished.message()).stream().toList());
     }
+  }
+
+  /** What has arrived is given once: it must not be asked for by what is nobody's any more. */
+  private Arrivals arrivals(int begun, Load.Arrivals load) throws StoreException {
+    return begun == generation ? world.sharing().arrivals(load) : Arrivals.NOTHING;
   }
 
   /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */

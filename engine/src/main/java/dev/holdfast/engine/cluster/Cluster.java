@@ -29,6 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -118,8 +119,13 @@ public final class Cluster implements AutoCloseable {
   private long lookedNanos = System.nanoTime();
   private long mayExpireNanos = System.nanoTime();
 
-  /** Read, and not told yet since what it is about could not be learned; the reader's own. */
-  private @Nullable Arrivals untold;
+  private final AtomicBoolean isLearning = new AtomicBoolean();
+
+  /** Read, and not told yet since what it is about could not be learned. */
+  private volatile @Nullable Untold untold;
+
+  /** What was left for a node. */
+  private record Untold(long node, Arrivals arrivals) {}
 
   /**
    * How a node takes part.
@@ -362,10 +368,15 @@ public final class Cluster implements AutoCloseable {
    * before.
    */
   public Arrivals arrivals(Load.Arrivals load) throws StoreException {
-    Arrivals left = untold;
-    Arrivals found = left == null ? store.arrivals(load.ours(), load.limit()) : left;
+    long node = seat.node();
+    Untold left = untold;
+    Arrivals found =
+        left != null && left.node() == node
+            ? left.arrivals()
+            : store.arrivals(load.ours(), load.limit());
     if (!found.messages().isEmpty()) {
-      untold = new Arrivals(found.messages(), found.fanOuts(), found.replays(), true);
+      untold =
+          new Untold(node, new Arrivals(found.messages(), found.fanOuts(), found.replays(), true));
       learning.learn();
       arrived.add(found.messages().size());
     }
@@ -397,7 +408,11 @@ public final class Cluster implements AutoCloseable {
           path().put(new Input.Woken());
         }
       }
-      case KNOWN -> onPoll(this::learnNow);
+      case KNOWN -> {
+        if (isLearning.compareAndSet(false, true)) {
+          onPoll(this::learnNow);
+        }
+      }
       case CALLS -> calls.look();
       case NODES -> wakeBalancer();
     }
@@ -416,6 +431,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   private void learnNow() {
+    isLearning.set(false);
     if (isFenced) {
       return;
     }

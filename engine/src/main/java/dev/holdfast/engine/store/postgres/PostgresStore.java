@@ -65,13 +65,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   private final Connections connections;
   private final Connections alongIndexes;
-  private final Node node;
+  private final Seals seals;
   private final StoreVault vault;
   private final OwnChanges ownChanges = new OwnChanges();
-  private final PostgresWriter writer;
   private final PostgresPath path;
   private final Standing standing;
-  private final Handovers handovers;
   private final PostgresHistory history;
   private final PostgresReplays replays;
   private final ApiKeys apiKeys;
@@ -79,6 +77,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
+  private volatile Part part;
+
+  /** What is there for as long as a process takes part under one id. */
+  private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+
   private boolean closed;
 
   /**
@@ -129,16 +132,16 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     this.alongIndexes = alongIndexes;
     this.vault = vault;
     PostgresTransactions transactions = new PostgresTransactions(connections);
-    node = Nodes.join(connections);
+    this.seals = seals;
+    Node node = Nodes.join(connections);
     Instant latest =
         connections.read(
             "reading the latest time",
             connection ->
                 Rows.instant(Standing.number(connection, "SELECT max(latest) FROM batches")));
-    writer = new PostgresWriter(connections, transactions, node, seals, ownChanges, latest);
+    part = part(node, latest);
     path = new PostgresPath(alongIndexes, limits.backlogRows());
     standing = new Standing(connections, seals);
-    handovers = new Handovers(alongIndexes, node.id());
     history = new PostgresHistory(connections, limits, seals);
     replays = new PostgresReplays(history);
     apiKeys = new ApiKeys(transactions);
@@ -147,14 +150,36 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     upkeep = new PostgresUpkeep(connections);
   }
 
+  private Part part(Node node, Instant latest) {
+    return new Part(
+        node,
+        new PostgresWriter(
+            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
+        new Handovers(alongIndexes, node.id()));
+  }
+
+  /**
+   * Takes part anew, under another id, since others have taken over from the old one. Nothing of
+   * the old one may be under way.
+   */
+  public void rejoin() throws StoreException {
+    Part before = part;
+    before.writer().close();
+    try {
+      part = part(Nodes.join(connections), before.writer().latestTime());
+    } catch (StoreRefused e) {
+      throw new StoreException(StoreException.Kind.AWAY, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   /** The node's own id: that of its row, and the epoch of all its leases. */
   public long nodeId() {
-    return node.id();
+    return part.node().id();
   }
 
   /** The node's number in the ids that it gives out. */
   public int slot() {
-    return node.slot();
+    return part.node().slot();
   }
 
   /** Connections to the database, for whoever else needs some. Closed with the store. */
@@ -169,7 +194,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** How often a write asked the server and waited for its answer. */
   public long trips() {
-    return writer.trips();
+    return part.writer().trips();
   }
 
   /** What a node begins with that decides for nothing yet. */
@@ -192,13 +217,13 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public Holdings holdings(Shards shards) throws StoreException {
     Holdings holdings = standing.holdings(shards);
-    handovers.forget(shards);
+    part.handovers().forget(shards);
     return holdings;
   }
 
   @Override
   public Arrivals arrivals(Shards ours, int limit) throws StoreException {
-    return handovers.take(ours, limit);
+    return part.handovers().take(ours, limit);
   }
 
   @Override
@@ -208,7 +233,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   @Override
   public Written write(Batch batch) throws StoreException {
-    PostgresWriter.Done done = writer.write(batch);
+    PostgresWriter.Done done = part.writer().write(batch);
     if (!done.leftFor().isEmpty()) {
       listener.left(done.leftFor());
     }
@@ -220,7 +245,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   @Override
   public Instant latestTime() {
-    return writer.latestTime();
+    return part.writer().latestTime();
   }
 
   @Override
@@ -356,9 +381,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     }
     closed = true;
     upkeep.close();
-    writer.close();
+    part.writer().close();
     try {
-      Nodes.leave(connections, node);
+      Nodes.leave(connections, part.node());
     } catch (StoreException e) {
       LOG.warn("store.left-without-word next=\"others take over when the lease is over\"", e);
     }

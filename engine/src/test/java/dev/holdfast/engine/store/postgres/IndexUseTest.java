@@ -182,8 +182,7 @@ final class IndexUseTest {
                 .orElseThrow());
     narrow.put("all messages", store -> store.messages(query(null, Set.of(), 50)));
     narrow.put("of an endpoint", store -> store.messages(query(E1 + 10, Set.of(), 10)));
-    narrow.put(
-        "delivered", store -> store.messages(query(null, Set.of(Status.DELIVERED), 50)));
+    narrow.put("delivered", store -> store.messages(query(null, Set.of(Status.DELIVERED), 50)));
     narrow.put("what is to be replayed", store -> store.originals(replay, 10));
     narrow.put("the latest events", store -> store.latestEvents(TENANT, 10));
     narrow.put(
