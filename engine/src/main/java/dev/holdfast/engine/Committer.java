@@ -22,9 +22,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes: a batch, a transaction, an fsync.
  *
- * <p>Between two batches it does a step of the store's upkeep, when one is due. A step takes a few
+ * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is due. A step takes a few
  * milliseconds and is followed by a pause, so batches never wait for long; and since the thread
- * takes turns by time, a step comes even when batches never end.
+ * takes turns by time, a step comes even when batches never end. In a shared store upkeep has a
+ * thread of its own: it can take longer there, and is in nobody's way.
  */
 final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
@@ -35,6 +36,9 @@ final class Committer {
   /** From one step of upkeep to the next while there is nothing to do. */
   private static final Duration PAUSE = Duration.ofMillis(50);
 
+  /** The same in a store that is asked over a network, by several. */
+  private static final Duration SHARED_PAUSE = Duration.ofSeconds(1);
+
   /** After a step that failed. */
   private static final Duration LONG_PAUSE = Duration.ofSeconds(10);
 
@@ -43,6 +47,8 @@ final class Committer {
   private volatile Consumer<Removed> whenRemoved = _ -> {};
   private final ScheduledThreadPoolExecutor thread =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
+  private final ScheduledThreadPoolExecutor upkeepThread;
+  private final Duration pause;
   private final Map<DropReason, LongAdder> dropped = new EnumMap<>(DropReason.class);
 
   /** A little work of the store for itself. */
@@ -51,8 +57,22 @@ final class Committer {
   }
 
   Committer(Store store, UpkeepStep upkeep) {
+    this(store, upkeep, false);
+  }
+
+  /**
+   * @param shared whether upkeep has a thread of its own
+   */
+  Committer(Store store, UpkeepStep upkeep, boolean shared) {
     this.store = store;
     this.upkeep = upkeep;
+    this.pause = shared ? SHARED_PAUSE : PAUSE;
+    this.upkeepThread =
+        shared
+            ? new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().name("holdfast-upkeep").daemon().factory())
+            : thread;
+    upkeepThread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     for (DropReason reason : DropReason.values()) {
       dropped.put(reason, new LongAdder());
@@ -66,7 +86,7 @@ final class Committer {
    */
   void startUpkeep(Consumer<Removed> toTell) {
     whenRemoved = toTell;
-    upkeepAfter(PAUSE);
+    upkeepAfter(pause);
   }
 
   /** Hears what became of a batch. */
@@ -105,9 +125,9 @@ final class Committer {
     }
   }
 
-  private void upkeepAfter(Duration pause) {
+  private void upkeepAfter(Duration time) {
     try {
-      var _ = thread.schedule(this::doUpkeep, pause.toNanos(), TimeUnit.NANOSECONDS);
+      var _ = upkeepThread.schedule(this::doUpkeep, time.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       // The committer is being closed: what is left is done after the next start.
     }
@@ -115,17 +135,17 @@ final class Committer {
 
   /** If the store is broken, the next batch finds out and ends the process. */
   private void doUpkeep() {
-    Duration pause = LONG_PAUSE;
+    Duration until = LONG_PAUSE;
     try {
       Upkept done = upkeep.run();
       if (!done.removed().isNothing()) {
         whenRemoved.accept(done.removed());
       }
-      pause = done.isMore() ? SHORT_PAUSE : PAUSE;
+      until = done.isMore() ? SHORT_PAUSE : pause;
     } catch (StoreException | RuntimeException e) {
       log.warn("store.upkeep-failed next=\"tried again in {} s\"", LONG_PAUSE.toSeconds(), e);
     } finally {
-      upkeepAfter(pause);
+      upkeepAfter(until);
     }
   }
 
@@ -147,7 +167,17 @@ final class Committer {
     return counts;
   }
 
+  /** Runs something after all that is to be written now. */
+  void run(Runnable task) {
+    try {
+      thread.execute(task);
+    } catch (RejectedExecutionException e) {
+      task.run();
+    }
+  }
+
   void close() {
+    upkeepThread.close();
     thread.close();
   }
 }

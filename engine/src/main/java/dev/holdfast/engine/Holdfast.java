@@ -1,31 +1,44 @@
 package dev.holdfast.engine;
 
 import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.cluster.Cluster;
+import dev.holdfast.engine.cluster.ClusterState;
+import dev.holdfast.engine.cluster.DatabaseClock;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
+import dev.holdfast.engine.store.EndpointReads;
+import dev.holdfast.engine.store.EndpointReads.EndpointPage;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
+import dev.holdfast.engine.store.postgres.PostgresStore;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -49,29 +62,43 @@ public final class Holdfast {
   /** For how long people who look at measurements wait for the store. */
   private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
 
+  /** A read over a network waits more than it works. */
+  private static final int SHARED_PATH_READERS = 3;
+
   private final Context context;
-  private final SqliteStore store;
+  private final Database store;
   private final LoopRunner runner;
   private final Attempts attempts;
   private final Readers historyReaders;
   private final TestMessages tests;
-  private final SpaceWatch space;
+  private final AutoCloseable beside;
+  private final @Nullable Shared shared;
+  private final InstantSource clock;
+  private final Instant startedAt;
+
+  /** What there is only where several nodes share the store. */
+  private record Shared(Cluster cluster, EndpointReads endpoints) {}
 
   private Holdfast(
       Context context,
-      SqliteStore store,
+      Database store,
       LoopRunner runner,
       Attempts attempts,
       Readers historyReaders,
       TestMessages tests,
-      SpaceWatch space) {
+      AutoCloseable beside,
+      @Nullable Shared shared,
+      InstantSource clock) {
     this.context = context;
     this.store = store;
     this.runner = runner;
     this.attempts = attempts;
     this.historyReaders = historyReaders;
     this.tests = tests;
-    this.space = space;
+    this.beside = beside;
+    this.shared = shared;
+    this.clock = clock;
+    this.startedAt = clock.instant();
   }
 
   /**
@@ -100,6 +127,10 @@ public final class Holdfast {
       @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
+    Options.Shared shared = options.shared();
+    if (shared != null) {
+      return openShared(options, shared, vertx, wall, tracer, whenBroken);
+    }
     SqliteStore store = SqliteStore.open(options.data(), options.masterKeys(), wall);
     try {
       return start(options, vertx, wall, tracer, whenBroken, store);
@@ -128,47 +159,190 @@ public final class Holdfast {
             options.overload(),
             0,
             snapshot);
-    Context context = ((VertxInternal) vertx).createEventLoopContext();
-    Context apart = ((VertxInternal) vertx).createEventLoopContext();
-    Attempts attempts =
-        new Attempts(
-            context,
-            apart,
-            options.egress(),
-            options.timeout(),
-            options.limits().inFlight(),
-            options.userAgent(),
-            tracer);
-    Committer committer =
-        new Committer(store, () -> store.upkeep(options.retention(), clock.instant()));
-    Readers pathReaders = new Readers("holdfast-path-reader", 1);
-    Readers historyReaders = new Readers("holdfast-history-reader", 2);
-    LoopRunner runner =
-        new LoopRunner(
-            loop,
-            new LoopRunner.World(
-                vertx,
-                context,
-                clock,
-                store,
-                committer,
-                pathReaders,
-                historyReaders,
-                attempts,
-                whenBroken));
+    Parts parts = new Parts(options, vertx, clock, tracer, store, false);
+    LoopRunner runner = parts.runner(loop, whenBroken, null);
     SpaceWatch space =
         new SpaceWatch(options.data(), free -> runner.put(new Input.SpaceLeft(free)));
     space.start();
     runner.start();
-    committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
-    return new Holdfast(
-        context,
-        store,
-        runner,
-        attempts,
-        historyReaders,
-        new TestMessages(attempts::send, clock),
-        space);
+    parts.committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
+    return parts.engine(runner, space, null);
+  }
+
+  private static Holdfast openShared(
+      Options options,
+      Options.Shared shared,
+      Vertx vertx,
+      InstantSource wall,
+      @Nullable Tracer tracer,
+      Consumer<Throwable> whenBroken)
+      throws StoreException, StoreRefused {
+    PostgresStore store = PostgresStore.open(shared.database(), options.masterKeys(), wall);
+    try {
+      return startShared(options, shared, vertx, wall, tracer, whenBroken, store);
+    } catch (StoreException | RuntimeException e) {
+      store.close();
+      throw e;
+    }
+  }
+
+  private static Holdfast startShared(
+      Options options,
+      Options.Shared shared,
+      Vertx vertx,
+      InstantSource wall,
+      @Nullable Tracer tracer,
+      Consumer<Throwable> whenBroken,
+      PostgresStore store)
+      throws StoreException {
+    DatabaseClock measured = new DatabaseClock(System::nanoTime, now(store));
+    SteadyClock clock = new SteadyClock(measured, System::nanoTime, store.latestTime());
+    Cluster cluster =
+        new Cluster(
+            store,
+            seat(store),
+            store.connections()::own,
+            store,
+            store,
+            new Cluster.Settings(
+                shared.database().lease(), options.timeout(), shared.listens()),
+            wall,
+            measured,
+            clock,
+            (slot, snapshot) ->
+                new Loop(
+                    options.schedule(),
+                    options.health(),
+                    options.recovery(),
+                    options.limits(),
+                    options.overload(),
+                    slot,
+                    snapshot,
+                    Shards.NONE));
+    store.tell(
+        new PostgresStore.Listener() {
+          @Override
+          public void left(Shards shards) {
+            cluster.left(shards);
+          }
+
+          @Override
+          public void changed() {
+            cluster.changed();
+          }
+        });
+    Loop loop = cluster.firstLoop();
+    Parts parts = new Parts(options, vertx, clock, tracer, store, true);
+    LoopRunner runner = parts.runner(loop, whenBroken, cluster);
+    runner.start();
+    cluster.start(runner);
+    parts.committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
+    return parts.engine(runner, cluster, new Shared(cluster, store));
+  }
+
+  private static Instant now(PostgresStore store) throws StoreException {
+    return store
+        .connections()
+        .read(
+            "asking for the time",
+            connection -> {
+              try (Statement statement = connection.createStatement();
+                  ResultSet row = statement.executeQuery("SELECT clock_timestamp()")) {
+                row.next();
+                return row.getObject(1, OffsetDateTime.class).toInstant();
+              }
+            });
+  }
+
+  private static Cluster.Seat seat(PostgresStore store) {
+    return new Cluster.Seat() {
+      @Override
+      public long node() {
+        return store.nodeId();
+      }
+
+      @Override
+      public int slot() {
+        return store.slot();
+      }
+
+      @Override
+      public Snapshot beginning() throws StoreException {
+        return store.beginning();
+      }
+
+      @Override
+      public void takeNew() throws StoreException {
+        store.rejoin();
+      }
+    };
+  }
+
+  /** What an engine is made of, whatever its store. */
+  private static final class Parts {
+    private final Vertx vertx;
+    private final InstantSource clock;
+    private final Database store;
+    private final Context context;
+    private final Attempts attempts;
+    private final Committer committer;
+    private final Readers pathReaders;
+    private final Readers historyReaders;
+
+    Parts(
+        Options options,
+        Vertx vertx,
+        InstantSource clock,
+        @Nullable Tracer tracer,
+        Database store,
+        boolean isShared) {
+      this.vertx = vertx;
+      this.clock = clock;
+      this.store = store;
+      context = ((VertxInternal) vertx).createEventLoopContext();
+      attempts =
+          new Attempts(
+              context,
+              ((VertxInternal) vertx).createEventLoopContext(),
+              options.egress(),
+              options.timeout(),
+              options.limits().inFlight(),
+              options.userAgent(),
+              tracer);
+      committer =
+          new Committer(store, () -> store.upkeep(options.retention(), clock.instant()), isShared);
+      pathReaders = new Readers("holdfast-path-reader", isShared ? SHARED_PATH_READERS : 1);
+      historyReaders = new Readers("holdfast-history-reader", 2);
+    }
+
+    LoopRunner runner(Loop loop, Consumer<Throwable> whenBroken, @Nullable Cluster cluster) {
+      return new LoopRunner(
+          loop,
+          new LoopRunner.World(
+              vertx,
+              context,
+              clock,
+              store,
+              committer,
+              pathReaders,
+              historyReaders,
+              attempts,
+              whenBroken,
+              cluster));
+    }
+
+    Holdfast engine(LoopRunner runner, AutoCloseable beside, @Nullable Shared shared) {
+      return new Holdfast(
+          context,
+          store,
+          runner,
+          attempts,
+          historyReaders,
+          new TestMessages(attempts::send, clock),
+          beside,
+          shared,
+          clock);
+    }
   }
 
   /** A message whose endpoint is not there would never be tried. */
@@ -210,7 +384,32 @@ public final class Holdfast {
    * @see #ask(Request, Consumer)
    */
   public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
-    runner.put(new Input.Asked(request, by, replyTo));
+    Shared nodes = shared;
+    if (nodes != null && nodes.cluster().isAway()) {
+      // A batch may wait for the database's return: whoever asks now shall not wait with it.
+      runner.refuse(replyTo, Answer.Refused.Why.STORE_AWAY);
+      return;
+    }
+    if (nodes == null || !Cluster.isForOneNode(request)) {
+      runner.put(new Input.Asked(request, by, replyTo));
+      return;
+    }
+    runner.ask(
+        request,
+        by,
+        answer -> {
+          if (answer instanceof Answer.NotOurs(int shard)) {
+            nodes
+                .cluster()
+                .ask(
+                    shard,
+                    request,
+                    by,
+                    late -> context.runOnContext(_ -> replyTo.accept(late)));
+          } else {
+            replyTo.accept(answer);
+          }
+        });
   }
 
   /** Looks at the present state. May be called by any thread; completes on {@link #context}. */
@@ -218,14 +417,99 @@ public final class Holdfast {
     return runner.look(question);
   }
 
-  /** Reads history on a reader's thread, with a time limit; completes on {@link #context}. */
-  public <T> Future<T> read(HistoryRead<T> question) {
+  /**
+   * The same, with all that other nodes have changed of subscriptions and settings until now.
+   *
+   * @see #look(Function)
+   */
+  public <T> Future<T> lookAtLatest(Function<View, T> question) {
+    Shared nodes = shared;
+    if (nodes == null) {
+      return look(question);
+    }
+    return onReader(
+            () -> {
+              nodes.cluster().learn();
+              return true;
+            })
+        .compose(_ -> look(question));
+  }
+
+  /** An endpoint of the tenant as it is now, whichever node decides for it. */
+  public Future<Optional<EndpointNow>> endpoint(String tenant, long id) {
+    Shared nodes = shared;
+    return nodes == null
+        ? look(view -> view.endpoint(tenant, id))
+        : onReader(() -> nodes.endpoints().endpoint(tenant, id).map(Holdfast::now));
+  }
+
+  /**
+   * Endpoints of the tenant with an id below {@code before}, the newest first, as the database has
+   * them; empty when this engine shares its store with nobody, and knows them all.
+   */
+  public Optional<Future<EndpointPage>> endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) {
+    return Optional.ofNullable(shared)
+        .map(
+            nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
+  }
+
+  private static EndpointNow now(EndpointReads.EndpointNow found) {
+    return new EndpointNow(found.endpoint(), found.unfinished());
+  }
+
+  /** Whether the engine can accept and deliver now. May be called by any thread. */
+  public boolean isReady() {
+    return shared == null || shared.cluster().isReady();
+  }
+
+  /** Whether other nodes may share the store. */
+  public boolean isShared() {
+    return shared != null;
+  }
+
+  /** All nodes that share the store; this one alone when nobody does. */
+  public Future<ClusterState> cluster() {
+    Shared nodes = shared;
+    return nodes == null ? look(this::alone) : onReader(nodes.cluster()::state);
+  }
+
+  private ClusterState alone(View view) {
+    View.Gauges seen = view.gauges();
+    ClusterState.Node node =
+        new ClusterState.Node(
+            0,
+            "embedded",
+            "",
+            startedAt,
+            null,
+            Shards.COUNT,
+            new ClusterState.Report(
+                clock.instant(),
+                seen.inFlight(),
+                seen.pending(),
+                seen.waiting(),
+                seen.parked(),
+                seen.eventsAccepted(),
+                seen.messagesAccepted(),
+                seen.delivered(),
+                0,
+                0));
+    return new ClusterState(0, List.of(node), List.of(), 0, 0, 0, null);
+  }
+
+  private <T> Future<T> onReader(Readers.Read<T> read) {
     Promise<T> promise = Promise.promise();
     historyReaders.read(
-        () -> question.ask(store),
+        read,
         value -> context.runOnContext(_ -> promise.complete(value)),
         failure -> context.runOnContext(_ -> promise.fail(failure)));
     return promise.future();
+  }
+
+  /** Reads history on a reader's thread, with a time limit; completes on {@link #context}. */
+  public <T> Future<T> read(HistoryRead<T> question) {
+    return onReader(() -> question.ask(store));
   }
 
   /**
@@ -272,12 +556,7 @@ public final class Holdfast {
    * {@link #context}.
    */
   public Future<Audit.Found> audit(Audit.Query query) {
-    Promise<Audit.Found> promise = Promise.promise();
-    historyReaders.read(
-        () -> store.audit().find(query),
-        value -> context.runOnContext(_ -> promise.complete(value)),
-        failure -> context.runOnContext(_ -> promise.fail(failure)));
-    return promise.future();
+    return onReader(() -> store.audit().find(query));
   }
 
   /**
@@ -307,14 +586,17 @@ public final class Holdfast {
    * Stops accepting and starting, lets what is in flight end, keeps the outcomes, closes the store.
    */
   public Future<Void> stop() {
-    return runner
-        .stop()
-        .onComplete(
-            _ -> {
-              space.close();
-              historyReaders.close();
-              store.close();
-            });
+    if (shared != null) {
+      shared.cluster().stopping();
+    }
+    return runner.stop().eventually(() -> context.executeBlocking(this::close, false)).mapEmpty();
+  }
+
+  private boolean close() throws Exception {
+    beside.close();
+    historyReaders.close();
+    store.close();
+    return true;
   }
 
   /** A question about history. */

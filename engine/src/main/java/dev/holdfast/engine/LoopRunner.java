@@ -1,21 +1,26 @@
 package dev.holdfast.engine;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Effect;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.path.Loop;
+import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.port.Arrivals;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.cluster.Cluster;
 import dev.holdfast.engine.http.Attempts;
 import dev.holdfast.engine.store.Database;
 import dev.holdfast.engine.store.SqliteStore;
@@ -34,6 +39,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -49,14 +55,13 @@ import org.slf4j.LoggerFactory;
  * <p>All that happens during one round of the event loop is one step, so that a busy process takes
  * few and large steps.
  */
-final class LoopRunner {
+final class LoopRunner implements Cluster.Path {
   private static final Logger log = LoggerFactory.getLogger(LoopRunner.class);
   private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1);
 
   /** How often it is measured how late the event loop is. */
   private static final Duration TICK = Duration.ofMillis(250);
 
-  private final Loop loop;
   private final World world;
   private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
@@ -65,6 +70,15 @@ final class LoopRunner {
   private final Map<Refused.Why, Seldom> refusing = new EnumMap<>(Refused.Why.class);
   private final Seldom storeFull = new Seldom();
   private final Seldom storeUnreadable = new Seldom();
+  private Loop loop;
+
+  /** Grows with each loop: what was begun for an earlier one is nobody's any more. */
+  private int generation;
+
+  /** Whether others decide for everything that the loop was about; another is to come. */
+  private boolean abandoned;
+
+  private boolean stopping;
   private List<Input> inputs = new ArrayList<>();
   private List<Input> stepping = new ArrayList<>();
   private boolean scheduled;
@@ -89,7 +103,14 @@ final class LoopRunner {
       Readers readers,
       Readers historyReaders,
       Attempts attempts,
-      Consumer<Throwable> whenBroken) {}
+      Consumer<Throwable> whenBroken,
+      @Nullable Cluster cluster) {
+
+    /** The nodes that share the store. */
+    Cluster sharing() {
+      return Objects.requireNonNull(cluster, "nobody shares this store");
+    }
+  }
 
   void start() {
     onContext(
@@ -113,19 +134,99 @@ final class LoopRunner {
                 sweptNanos = nowNanos;
                 failing.sweep(now());
               }
-              if (!loop.isStopped()) {
+              if (!stopped.future().isComplete()) {
                 tick();
               }
             });
   }
 
   /** Takes an input, from any thread. */
-  void put(Input input) {
+  @Override
+  public void put(Input input) {
     onContext(
         () -> {
           inputs.add(input);
           schedule();
         });
+  }
+
+  /** Takes an input that is the outcome of something begun for a loop; others have no use for it. */
+  private void put(int begunFor, Input input) {
+    onContext(
+        () -> {
+          if (begunFor == generation) {
+            inputs.add(input);
+            schedule();
+          }
+        });
+  }
+
+  @Override
+  public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
+    put(new Input.Asked(request, by, replyTo));
+  }
+
+  /** Refuses without asking the loop, from any thread. */
+  void refuse(Consumer<Answer> replyTo, Refused.Why why) {
+    onContext(
+        () -> {
+          tell(why);
+          replyTo.accept(new Refused(why));
+        });
+  }
+
+  @Override
+  public void abandon() {
+    onContext(this::abandonNow);
+  }
+
+  private void abandonNow() {
+    if (abandoned || broken) {
+      return;
+    }
+    inputs.add(new Input.Abandoned());
+    step();
+    abandoned = true;
+    generation++;
+    if (stopping) {
+      stopped.tryComplete();
+    }
+  }
+
+  @Override
+  public void whenQuiet(Runnable task) {
+    onContext(() -> world.committer().run(task));
+  }
+
+  @Override
+  public void begin(Loop next) {
+    onContext(
+        () -> {
+          loop = next;
+          generation++;
+          abandoned = false;
+          wakeAt = null;
+          if (stopping) {
+            inputs.add(new Input.StopRequested());
+          }
+          schedule();
+        });
+  }
+
+  @Override
+  public void look(Consumer<View.Gauges> seen) {
+    onContext(() -> seen.accept(loop.gauges()));
+  }
+
+  /** Nobody decides now, so that nothing can be done. */
+  private void refuseAll(List<Input> batch) {
+    for (Input input : batch) {
+      if (input instanceof Input.Asked asked) {
+        tell(Refused.Why.STORE_AWAY);
+        asked.accept(new Refused(Refused.Why.STORE_AWAY));
+      }
+    }
+    batch.clear();
   }
 
   <T> Future<T> look(Function<View, T> question) {
@@ -152,12 +253,15 @@ final class LoopRunner {
                 extent.freeBytes(),
                 since(extent.oldestUnfinished()),
                 since(extent.earliestDue()));
-    return recorder.read(
-        world.committer().dropped(),
-        world.readers().waiting(),
-        historyReadsWaiting,
-        world.attempts().openConnections(),
-        store);
+    Cluster cluster = world.cluster();
+    Measurements measured =
+        recorder.read(
+            world.committer().dropped(),
+            world.readers().waiting(),
+            historyReadsWaiting,
+            world.attempts().openConnections(),
+            store);
+    return cluster == null ? measured : measured.with(cluster.own());
   }
 
   /** How long ago something was; nothing when it was not, or is yet to come. */
@@ -168,7 +272,15 @@ final class LoopRunner {
 
   /** Ends when everything under way has ended and is on disk. */
   Future<Void> stop() {
-    put(new Input.StopRequested());
+    onContext(
+        () -> {
+          stopping = true;
+          if (abandoned) {
+            stopped.tryComplete();
+          } else {
+            put(new Input.StopRequested());
+          }
+        });
     return stopped
         .future()
         .eventually(
@@ -203,6 +315,10 @@ final class LoopRunner {
     List<Input> batch = inputs;
     inputs = stepping;
     stepping = batch;
+    if (abandoned) {
+      refuseAll(batch);
+      return;
+    }
     try {
       loop.step(batch, now(), this::perform);
     } catch (RuntimeException | Error e) {
@@ -210,7 +326,7 @@ final class LoopRunner {
       return;
     }
     batch.clear();
-    if (loop.isStopped()) {
+    if (stopping && loop.isStopped()) {
       stopped.tryComplete();
     }
     sleep();
@@ -245,7 +361,12 @@ final class LoopRunner {
 
   private void perform(Effect effect) {
     switch (effect) {
-      case Effect.Commit commit -> world.committer().write(commit.batch(), this::committed);
+      case Effect.Commit commit -> {
+        int begun = generation;
+        world
+            .committer()
+            .write(commit.batch(), (batch, end, nanos) -> committed(begun, batch, end, nanos));
+      }
       case Effect.Send send -> send(send.delivery());
       case Effect.Fetch fetch -> fetch(fetch.load());
       case Effect.Reply reply -> {
@@ -260,11 +381,12 @@ final class LoopRunner {
       }
       case Effect.GoneChanged changed -> tellGone(changed.endpoint());
       case Effect.SpaceChanged changed -> tellSpace(changed.space(), changed.freeBytes());
-      case Effect.LetGo _ -> throw new IllegalStateException("one node decides for all");
+      case Effect.LetGo released -> world.sharing().letGo(released.shards());
     }
   }
 
   private void send(Delivery delivery) {
+    int begun = generation;
     recorder.starts(delivery);
     world
         .attempts()
@@ -273,25 +395,37 @@ final class LoopRunner {
             (outcome, millis) -> {
               recorder.ended(delivery, outcome, millis);
               tell(delivery, outcome, millis);
-              put(new Input.AttemptEnded(delivery, outcome, millis));
+              put(begun, new Input.AttemptEnded(delivery, outcome, millis));
             });
   }
 
-  private void committed(Batch batch, Input ended, long nanos) {
+  private void committed(int begun, Batch batch, Input ended, long nanos) {
+    Cluster cluster = world.cluster();
+    if (cluster != null && ended instanceof Input.Committed) {
+      cluster.committed();
+    }
     onContext(
         () -> {
           recorder.committed(batch.writes().size(), nanos);
-          if (ended instanceof Input.CommitFailed failed) {
-            tell(failed);
+          if (begun != generation) {
+            return;
           }
-          put(ended);
+          if (!(ended instanceof Input.CommitFailed failed)) {
+            put(ended);
+          } else if (failed.kind() == StoreException.Kind.FENCED && cluster != null) {
+            cluster.fenced(failed.detail());
+          } else {
+            tell(failed);
+            put(ended);
+          }
         });
   }
 
   private void tell(Input.CommitFailed failed) {
     switch (failed.kind()) {
-      case BROKEN, FENCED, AWAY -> breakDown(new IllegalStateException(failed.detail()));
-      case STALE -> {}
+      case BROKEN, FENCED -> breakDown(new IllegalStateException(failed.detail()));
+      case AWAY -> world.sharing().away(new IllegalStateException(failed.detail()));
+      case STALE -> world.sharing().stale();
       case FULL -> {
         long times = storeFull.happened(now());
         if (times > 0) {
@@ -310,18 +444,19 @@ final class LoopRunner {
   }
 
   private void fetch(Load load) {
+    int begun = generation;
     switch (load) {
       case Load.Events events ->
           world
               .readers()
               .read(
                   () -> world.store().events(events.ids()),
-                  (List<Event> found) -> eventsLoaded(events, found),
-                  failure -> loadFailed(load, failure));
+                  (List<Event> found) -> eventsLoaded(begun, events, found),
+                  failure -> loadFailed(begun, load, failure));
       case Load.Due due ->
-          fetchMessages(load, () -> world.store().due(due.after(), due.through(), due.limit()));
+          fetchMessages(begun, load, () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
       case Load.Pending pending ->
-          fetchMessages(load, () -> world.store().pending(pending.endpoint(), pending.limit()));
+          fetchMessages(begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
           world
               .readers()
@@ -335,14 +470,14 @@ final class LoopRunner {
                               backlog.after(),
                               backlog.now(),
                               backlog.limit()),
-                  (Store.Backlog found) -> put(new Input.BacklogLoaded(backlog, found)),
-                  failure -> loadFailed(load, failure));
+                  (Store.Backlog found) -> put(begun, new Input.BacklogLoaded(backlog, found)),
+                  failure -> loadFailed(begun, load, failure));
       case Load.Probe probe ->
           fetchMessages(
-              load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
+              begun, load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
       case Load.OfSubscription of ->
           fetchMessages(
-              load,
+              begun, load,
               () ->
                   world
                       .store()
@@ -352,45 +487,59 @@ final class LoopRunner {
               .historyReaders()
               .read(
                   () -> world.store().originals(originals.replay(), originals.limit()),
-                  (Store.Originals found) -> put(new Input.OriginalsLoaded(originals, found)),
-                  failure -> loadFailed(load, failure));
+                  (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(originals, found)),
+                  failure -> loadFailed(begun, load, failure));
       case Load.Past past ->
           world
               .historyReaders()
               .read(
                   () -> world.store().past(past.replay(), past.interest(), past.limit()),
-                  (Store.Originals found) -> put(new Input.OriginalsLoaded(past, found)),
-                  failure -> loadFailed(load, failure));
-      case Load.Arrivals _ -> throw new IllegalStateException("nobody shares this store");
+                  (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(past, found)),
+                  failure -> loadFailed(begun, load, failure));
+      case Load.Arrivals arrivals ->
+          world
+              .readers()
+              .read(
+                  () -> world.sharing().arrivals(arrivals),
+                  (Arrivals found) -> put(begun, new Input.ArrivalsLoaded(arrivals, found)),
+                  failure -> loadFailed(begun, load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
-              load, () -> world.store().unfinished(unfinished.message()).stream().toList());
+              begun, load, () -> world.store().unfinished(unfinished.message()).stream().toList());
     }
   }
 
   /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */
-  private void eventsLoaded(Load.Events load, List<Event> found) {
+  private void eventsLoaded(int begun, Load.Events load, List<Event> found) {
     if (found.size() < load.ids().size()) {
       Set<Long> missing = new TreeSet<>(load.ids());
       found.forEach(event -> missing.remove(event.id()));
-      loadFailed(load, SqliteStore.missing("events of unfinished messages", missing));
+      loadFailed(begun, load, SqliteStore.missing("events of unfinished messages", missing));
     } else {
-      put(new Input.EventsLoaded(load, found));
+      put(begun, new Input.EventsLoaded(load, found));
     }
   }
 
-  private void fetchMessages(Load load, Readers.Read<List<Message>> read) {
+  private void fetchMessages(int begun, Load load, Readers.Read<List<Message>> read) {
     world
         .readers()
         .read(
             read,
-            messages -> put(new Input.Loaded(load, messages)),
-            failure -> loadFailed(load, failure));
+            messages -> put(begun, new Input.Loaded(load, messages)),
+            failure -> loadFailed(begun, load, failure));
   }
 
-  private void loadFailed(Load load, Throwable failure) {
+  private void loadFailed(int begun, Load load, Throwable failure) {
     if (failure instanceof StoreException e && e.kind() == StoreException.Kind.BROKEN) {
       onContext(() -> breakDown(e));
+      return;
+    }
+    Cluster cluster = world.cluster();
+    if (cluster != null
+        && failure instanceof StoreException e
+        && e.kind() == StoreException.Kind.AWAY) {
+      cluster.away(e);
+      put(begun, new Input.LoadFailed(load));
       return;
     }
     onContext(
@@ -403,7 +552,7 @@ final class LoopRunner {
                 load,
                 failure);
           }
-          put(new Input.LoadFailed(load));
+          put(begun, new Input.LoadFailed(load));
         });
   }
 

@@ -3,6 +3,7 @@ package dev.holdfast.engine;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Outcome.Failure;
+import dev.holdfast.engine.cluster.ClusterState;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param historyReadsWaiting reads for people that wait for their turn
  * @param openConnections connections to endpoints, in use or kept
  * @param store what the store finds; absent when it did not answer in time
+ * @param node what the node finds of itself among others; absent when it shares its store with
+ *     nobody
  */
 public record Measurements(
     Distribution attemptDuration,
@@ -40,7 +43,28 @@ public record Measurements(
     int pathReadsWaiting,
     int historyReadsWaiting,
     int openConnections,
-    @Nullable StoreState store) {
+    @Nullable StoreState store,
+    ClusterState.@Nullable Own node) {
+
+  /** The same with what a node has found of itself. */
+  Measurements with(ClusterState.Own own) {
+    return new Measurements(
+        attemptDuration,
+        firstAttemptDelay,
+        deliveryDelay,
+        retryLateness,
+        failures,
+        changes,
+        commitDuration,
+        commitWrites,
+        dropped,
+        eventLoopLag,
+        pathReadsWaiting,
+        historyReadsWaiting,
+        openConnections,
+        store,
+        own);
+  }
 
   /**
    * What the store finds when it is asked.

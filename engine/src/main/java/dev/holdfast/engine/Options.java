@@ -7,10 +7,12 @@ import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.egress.Egress;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKeySource;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an engine is to run.
@@ -21,6 +23,7 @@ import java.time.Duration;
  * @param userAgent what receivers see as {@code User-Agent}
  * @param retention how long what is finished is kept
  * @param masterKeys where the key comes from that secrets are sealed under
+ * @param shared the database that the engine shares with others, instead of the embedded store
  */
 public record Options(
     Path data,
@@ -33,7 +36,61 @@ public record Options(
     Egress egress,
     String userAgent,
     Retention retention,
-    MasterKeySource masterKeys) {
+    MasterKeySource masterKeys,
+    @Nullable Shared shared) {
+
+  /**
+   * A database that several engines share.
+   *
+   * @param version which program this is, for people who look at the nodes
+   * @param listens whether other nodes can wake this one; without that it looks every second
+   */
+  public record Shared(PostgresOptions database, String version, boolean listens) {}
+
+  /** Options with the embedded store. */
+  public Options(
+      Path data,
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      Overload overload,
+      Duration timeout,
+      Egress egress,
+      String userAgent,
+      Retention retention,
+      MasterKeySource masterKeys) {
+    this(
+        data,
+        schedule,
+        health,
+        recovery,
+        limits,
+        overload,
+        timeout,
+        egress,
+        userAgent,
+        retention,
+        masterKeys,
+        null);
+  }
+
+  /** The same with a database that others share. */
+  public Options with(Shared database) {
+    return new Options(
+        data,
+        schedule,
+        health,
+        recovery,
+        limits,
+        overload,
+        timeout,
+        egress,
+        userAgent,
+        retention,
+        masterKeys,
+        database);
+  }
 
   /** Options without quotas or a reserve on disk, with the key file in the data directory. */
   public Options(

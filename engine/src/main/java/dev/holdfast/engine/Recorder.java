@@ -172,7 +172,8 @@ final class Recorder {
         pathReadsWaiting,
         historyReadsWaiting,
         openConnections,
-        store);
+        store,
+        null);
   }
 
   private static <K extends Enum<K>> Map<K, Long> values(Map<K, Count> counts, Class<K> type) {

@@ -52,6 +52,11 @@ public final class Shards {
     return members.get(of(id));
   }
 
+  /** Whether any of others is among them. */
+  public boolean hasAny(Shards others) {
+    return members.intersects(others.members);
+  }
+
   public Shards plus(Shards others) {
     BitSet both = (BitSet) members.clone();
     both.or(others.members);

@@ -53,6 +53,9 @@ final class Admission {
 
     int unwrittenRows;
 
+    /** The same, as it is reckoned when it is kept. */
+    long unwrittenSize;
+
     /** When its bucket is full again. */
     Instant fullAt = TokenBucket.FULL;
 
@@ -138,6 +141,7 @@ final class Admission {
     Tenant tenant = tenant(amount.tenant());
     tenant.unwrittenBytes += amount.bytes();
     tenant.unwrittenRows += rows;
+    tenant.unwrittenSize += amount.size();
     tenant.storedBytes += amount.size();
     if (tenant.bucket != null) {
       tenant.fullAt = tenant.bucket.taken(amount.events(), tenant.fullAt, turn.now());
@@ -153,10 +157,20 @@ final class Admission {
     Tenant tenant = tenant(amount.tenant());
     tenant.unwrittenBytes -= amount.bytes();
     tenant.unwrittenRows -= rows;
+    tenant.unwrittenSize -= amount.size();
     tenant.storedBytes -= notKept.size();
     if (tenant.bucket != null) {
       tenant.fullAt = tenant.bucket.givenBack(notKept.events(), tenant.fullAt);
     }
+  }
+
+  /** So much is kept of each tenant's events by all nodes, without what this one is writing. */
+  void storedByAll(Map<String, Stored> stored) {
+    stored.keySet().forEach(this::tenant);
+    tenants.forEach(
+        (name, tenant) ->
+            tenant.storedBytes =
+                stored.getOrDefault(name, Stored.NOTHING).bytes() + tenant.unwrittenSize);
   }
 
   /** Events were removed from the store. */

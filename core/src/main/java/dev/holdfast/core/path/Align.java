@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +32,16 @@ final class Align {
   private final Wait wait;
   private final Park park;
 
+  /** Whether other nodes accept events and change subscriptions too. */
+  private final boolean shared;
+
   private final Map<Key, Task> tasks = new HashMap<>();
   private final Deque<Task> ready = new ArrayDeque<>();
   private final Deque<Task> later = new ArrayDeque<>();
   private @Nullable Instant laterAt;
+
+  /** Ended subscriptions of which it is being written that nothing is left. */
+  private final Map<Long, Subscription> forgetting = new HashMap<>();
 
   Align(
       Limits limits,
@@ -45,7 +52,8 @@ final class Align {
       Spread spread,
       Commit commit,
       Wait wait,
-      Park park) {
+      Park park,
+      boolean shared) {
     this.limits = limits;
     this.ids = ids;
     this.match = match;
@@ -55,6 +63,7 @@ final class Align {
     this.commit = commit;
     this.wait = wait;
     this.park = park;
+    this.shared = shared;
   }
 
   private record Key(long subscription, long endpoint) {}
@@ -68,6 +77,9 @@ final class Align {
 
     /** Whether the read under way will know of all that. */
     boolean isComplete;
+
+    /** When other nodes will have written all that they decided before they knew of the change. */
+    @Nullable Instant settlesAt;
 
     Task(Key key, long changedAt) {
       this.key = key;
@@ -106,12 +118,49 @@ final class Align {
     for (Task task : tasks.values()) {
       if (task.key.subscription() == subscription) {
         task.changedAt = now;
+        task.settlesAt = null;
       }
     }
   }
 
+  /**
+   * Whether this node sees to a subscription's messages at an endpoint. Of one that has ended it
+   * also looks whether other nodes have left any, if it is the one to say that none is.
+   */
+  private boolean isOurs(Key key) {
+    return lanes.isOurs(key.endpoint())
+        || (lanes.isOurs(key.subscription()) && match.hasEnded(key.subscription()));
+  }
+
+  /** Goes on with what is in shards that are this node's now. */
+  void gained() {
+    match.allUnsettled().forEach(this::resume);
+    match.allEnded().forEach(this::resumeEnded);
+  }
+
+  /** Leaves what this node does not work on any more to the one that will. */
+  void letGo() {
+    forget(key -> !isOurs(key));
+  }
+
+  /** Nothing is left of a subscription, as another node says. */
+  void forgotten(long subscription) {
+    match.forget(subscription);
+    forget(key -> key.subscription() == subscription);
+  }
+
+  private void forget(Predicate<Key> which) {
+    tasks.keySet().removeIf(which);
+    ready.removeIf(task -> which.test(task.key));
+    later.removeIf(task -> which.test(task.key));
+    loads.disown(
+        load ->
+            load instanceof Load.OfSubscription of
+                && which.test(new Key(of.subscription(), of.endpoint())));
+  }
+
   private void want(Key key) {
-    if (!tasks.containsKey(key)) {
+    if (!tasks.containsKey(key) && isOurs(key)) {
       Task task = new Task(key, ids.last());
       tasks.put(key, task);
       ready.add(task);
@@ -126,12 +175,25 @@ final class Align {
     }
     while (loads.hasRoom() && !ready.isEmpty()) {
       Task task = ready.remove();
-      task.isComplete = loads.isAllLanded(task.changedAt) && !spread.isPlannedUpTo(task.changedAt);
+      task.isComplete =
+          loads.isAllLanded(task.changedAt)
+              && !spread.isPlannedUpTo(task.changedAt)
+              && isKnownToAll(task, turn);
       loads.start(
           new Load.OfSubscription(
               task.key.endpoint(), task.key.subscription(), which(task), limits.sweep()),
           turn);
     }
+  }
+
+  private boolean isKnownToAll(Task task, Turn turn) {
+    if (!shared) {
+      return true;
+    }
+    if (task.settlesAt == null) {
+      task.settlesAt = turn.now().plus(Limits.OTHERS_CATCH_UP);
+    }
+    return !turn.now().isBefore(task.settlesAt);
   }
 
   /** Which of the messages at that endpoint stand otherwise than the subscription says. */
@@ -158,7 +220,7 @@ final class Align {
       return;
     }
     for (Message message : messages) {
-      if (!loads.isOutOfTime(message.id(), number)) {
+      if (lanes.isOurs(load.endpoint()) && !loads.isOutOfTime(message.id(), number)) {
         align(message, turn);
       }
     }
@@ -170,9 +232,12 @@ final class Align {
 
   /** Nothing of a subscription stands otherwise at an endpoint any more. */
   private void settled(Key key) {
-    if (match.hasEnded(key.subscription())) {
-      if (tasks.keySet().stream().noneMatch(task -> task.subscription() == key.subscription())) {
+    Subscription ended = match.ended(key.subscription());
+    if (ended != null) {
+      if (lanes.isOurs(key.subscription())
+          && tasks.keySet().stream().noneMatch(task -> task.subscription() == key.subscription())) {
         match.forget(key.subscription());
+        forgetting.put(key.subscription(), ended);
         commit.add(
             Commit.Entry.of(new Write.Forget(key.subscription()), lanes.of(key.endpoint()), null));
       }
@@ -183,6 +248,19 @@ final class Align {
       Subscription now = subscription.settledAt(key.endpoint());
       match.changing(now);
       commit.add(Commit.Entry.of(new Write.Update(now, null), lanes.of(now.endpoint()), null));
+    }
+  }
+
+  /** It is on disk that nothing is left of a subscription. */
+  void forgot(long subscription) {
+    forgetting.remove(subscription);
+  }
+
+  /** That could not be written, since other nodes have changed something: it is seen to again. */
+  void notForgotten(long subscription) {
+    Subscription ended = forgetting.remove(subscription);
+    if (ended != null) {
+      resumeEnded(ended);
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Shards;
+import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.StoreException;
@@ -50,12 +52,27 @@ final class Commit {
   private boolean busy;
   private int unwritten;
   private long acceptingBytes;
-  private boolean full;
+  private Refused.@Nullable Why refusing;
   private @Nullable Instant retryAt;
 
-  Commit(Limits limits, Reserve reserve) {
+  /** The shards that the node decides for, also while it lets them go. */
+  private Shards ours;
+
+  private Shards oursUnderWay = Shards.NONE;
+
+  /** What the node has learned of what everyone knows; nobody else's store has no versions. */
+  private long version;
+
+  /** What it had learned when somebody set the oldest of what is set and not on disk. */
+  private long settingsBasis = Long.MAX_VALUE;
+
+  private long settingsBasisUnderWay = Long.MAX_VALUE;
+
+  Commit(Limits limits, Reserve reserve, Shards ours, long version) {
     this.limits = limits;
     this.reserve = reserve;
+    this.ours = ours;
+    this.version = version;
   }
 
   /**
@@ -66,6 +83,7 @@ final class Commit {
    * @param replyTo who waits for it
    * @param weight the rows that it takes
    * @param deeds what somebody did that comes to be with it, or not at all
+   * @param basis the version of what everyone knows that it was decided by
    */
   record Entry(
       Write write,
@@ -74,7 +92,20 @@ final class Commit {
       @Nullable Consumer<Answer> replyTo,
       int weight,
       long bytes,
-      List<Deed> deeds) {
+      List<Deed> deeds,
+      long basis) {
+
+    /** What does not depend on what everyone knows, or is not known to yet. */
+    Entry(
+        Write write,
+        @Nullable Held held,
+        @Nullable Lane lane,
+        @Nullable Consumer<Answer> replyTo,
+        int weight,
+        long bytes,
+        List<Deed> deeds) {
+      this(write, held, lane, replyTo, weight, bytes, deeds, Long.MAX_VALUE);
+    }
 
     /** What nobody in particular did. */
     Entry(
@@ -85,6 +116,33 @@ final class Commit {
         int weight,
         long bytes) {
       this(write, held, lane, replyTo, weight, bytes, List.of());
+    }
+
+    /** Whether another node's change of what everyone knows could make it another. */
+    boolean isOfWhatIsKnown() {
+      return switch (write) {
+        case Write.Accept _,
+            Write.Subscribe _,
+            Write.Import _,
+            Write.Update _,
+            Write.Unsubscribe _,
+            Write.Forget _,
+            Write.Configure _ ->
+            true;
+        case Write.Spread _,
+            Write.Deliver _,
+            Write.Retry _,
+            Write.Park _,
+            Write.Move _,
+            Write.Drop _,
+            Write.ChangeState _,
+            Write.Progress _ ->
+            false;
+      };
+    }
+
+    Entry decidedBy(long known) {
+      return new Entry(write, held, lane, replyTo, weight, bytes, deeds, known);
     }
 
     /** Who asked for it. */
@@ -121,7 +179,8 @@ final class Commit {
     if (isChange(entry)) {
       changes.add(entry);
     } else {
-      queue.add(entry);
+      queue.add(
+          version != Long.MAX_VALUE && entry.isOfWhatIsKnown() ? entry.decidedBy(version) : entry);
     }
     unwritten += entry.weight();
     acceptingBytes += entry.bytes();
@@ -147,6 +206,80 @@ final class Commit {
     }
     lane.deeds.add(deed);
     touched.add(lane);
+    if (deed.what() instanceof Deed.Configured) {
+      settingsBasis = Math.min(settingsBasis, version);
+    }
+  }
+
+  /** The node has learned what everyone knows up to this version. */
+  void learned(long upTo) {
+    version = upTo;
+  }
+
+  /** The node decides for other shards from now on. */
+  void decideFor(Shards shards) {
+    ours = shards;
+  }
+
+  Shards ours() {
+    return ours;
+  }
+
+  /** Whether a batch is under way that was made when the node decided for any of these shards. */
+  boolean isUnderWayFor(Shards shards) {
+    return busy && oursUnderWay.hasAny(shards);
+  }
+
+  /** Whether a change of an endpoint in these shards is not on disk yet. */
+  boolean isAbout(Shards shards) {
+    return touched.stream().anyMatch(lane -> shards.has(lane.endpoint.id()))
+        || touchedUnderWay.stream().anyMatch(one -> shards.has(one.lane().endpoint.id()))
+        || changes.stream().anyMatch(entry -> isAbout(entry, shards))
+        || underWay.stream().anyMatch(entry -> isChange(entry) && isAbout(entry, shards));
+  }
+
+  private static boolean isAbout(Entry entry, Shards shards) {
+    return entry.lane() != null && shards.has(entry.lane().endpoint.id());
+  }
+
+  /** The lanes about which something is set that is not on disk yet. */
+  List<Lane> configured() {
+    return touched.stream().filter(Commit::isConfigured).toList();
+  }
+
+  /** Whether somebody has set something about a lane that is not on disk yet. */
+  boolean isConfiguring(Lane lane) {
+    return isConfigured(lane)
+        || touchedUnderWay.stream()
+            .anyMatch(one -> one.lane() == lane && hasConfigured(one.deeds()));
+  }
+
+  private static boolean isConfigured(Lane lane) {
+    return hasConfigured(lane.deeds);
+  }
+
+  private static boolean hasConfigured(List<Deed> deeds) {
+    for (Deed deed : deeds) {
+      if (deed.what() instanceof Deed.Configured) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Everybody who waits for something to be written, whom nobody else will answer. */
+  List<Consumer<Answer>> waiting() {
+    List<Consumer<Answer>> waiting = new ArrayList<>();
+    List<Entry> all = new ArrayList<>(underWay);
+    pieces.forEach(all::addAll);
+    queue.removeIf(all::add);
+    all.addAll(changes);
+    for (Entry entry : all) {
+      if (entry.replyTo() != null) {
+        waiting.add(entry.replyTo());
+      }
+    }
+    return waiting;
   }
 
   /** Such deeds are undone: returns whether that need not be written down, as they were not yet. */
@@ -183,7 +316,7 @@ final class Commit {
     doneUnderWay = List.copyOf(done);
     done.clear();
     if (next.isEmpty() && touchedUnderWay.isEmpty() && doneUnderWay.isEmpty()) {
-      full = false;
+      refusing = null;
       return;
     }
     List<Endpoint> endpoints = new ArrayList<>(touchedUnderWay.size());
@@ -200,8 +333,28 @@ final class Commit {
     }
     deeds.sort(Comparator.comparing(Deed::at));
     underWay = next;
+    oursUnderWay = ours;
     busy = true;
-    turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds)));
+    turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds, ours, basis(next))));
+  }
+
+  /** By which version of what everyone knows the oldest of it was decided. */
+  private long basis(List<Entry> next) {
+    if (version == Long.MAX_VALUE) {
+      return Long.MAX_VALUE;
+    }
+    long basis = Long.MAX_VALUE;
+    for (Entry entry : next) {
+      basis = Math.min(basis, entry.basis());
+    }
+    if (touchedUnderWay.stream().anyMatch(one -> hasConfigured(one.deeds()))) {
+      settingsBasisUnderWay = settingsBasis;
+      basis = Math.min(basis, settingsBasis);
+    }
+    if (touched.stream().noneMatch(Commit::isConfigured)) {
+      settingsBasis = Long.MAX_VALUE;
+    }
+    return basis;
   }
 
   /** All but those whose endpoint the store has not and does not get now: they wait for it. */
@@ -267,8 +420,14 @@ final class Commit {
   /** The batch under way is on disk: returns its entries. */
   List<Entry> landed() {
     List<Entry> landed = underWay;
+    for (Touched one : touchedUnderWay) {
+      if (hasConfigured(one.deeds())) {
+        one.lane().learned = null;
+      }
+    }
+    settingsBasisUnderWay = Long.MAX_VALUE;
     clearUnderWay();
-    full = false;
+    refusing = null;
     for (Entry entry : landed) {
       written(entry);
     }
@@ -286,11 +445,15 @@ final class Commit {
       }
     }
     doneUnderWay.reversed().forEach(done::addFirst);
+    settingsBasis = Math.min(settingsBasis, settingsBasisUnderWay);
+    settingsBasisUnderWay = Long.MAX_VALUE;
     clearUnderWay();
     List<Entry> givenUp =
         switch (kind) {
           case REFUSED -> split(failed, turn);
-          case FULL, AWAY, STALE -> keepOutcomes(failed, turn);
+          case FULL -> keepOutcomes(failed, Refused.Why.STORE_FULL, turn);
+          case AWAY -> keepOutcomes(failed, Refused.Why.STORE_AWAY, turn);
+          case STALE -> keepWhatHolds(failed);
           case FENCED, BROKEN -> List.of();
         };
     for (Entry entry : givenUp) {
@@ -333,8 +496,24 @@ final class Commit {
     return entry.write() instanceof Write.ChangeState;
   }
 
-  private List<Entry> keepOutcomes(List<Entry> failed, Turn turn) {
-    full = true;
+  /** Gives up what may be another now that other nodes have changed something. */
+  private List<Entry> keepWhatHolds(List<Entry> failed) {
+    List<Entry> givenUp = new ArrayList<>();
+    List<Entry> kept = new ArrayList<>();
+    for (Entry entry : withoutChanges(failed)) {
+      (entry.isOfWhatIsKnown() ? givenUp : kept).add(entry);
+    }
+    pieces.forEach(piece -> piece.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry)));
+    pieces.removeIf(List::isEmpty);
+    queue.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry));
+    if (!kept.isEmpty()) {
+      pieces.addFirst(kept);
+    }
+    return givenUp;
+  }
+
+  private List<Entry> keepOutcomes(List<Entry> failed, Refused.Why why, Turn turn) {
+    refusing = why;
     retryAt = turn.now().plus(limits.retryStoreAfter());
     List<Entry> givenUp = new ArrayList<>();
     List<Entry> kept = new ArrayList<>();
@@ -377,9 +556,9 @@ final class Commit {
     acceptingBytes -= entry.bytes();
   }
 
-  /** Whether the disk was full the last time. */
-  boolean isFull() {
-    return full;
+  /** Why nothing could be written the last time; absent when it could. */
+  Refused.@Nullable Why refusing() {
+    return refusing;
   }
 
   boolean isIdle() {
@@ -392,7 +571,7 @@ final class Commit {
   }
 
   boolean hasRoomForOutcomes() {
-    return !full && reserve.allowsAttempts() && unwritten() < limits.unwritten();
+    return refusing == null && reserve.allowsAttempts() && unwritten() < limits.unwritten();
   }
 
   boolean hasRoomFor(long bytes) {

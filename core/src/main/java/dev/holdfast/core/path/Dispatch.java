@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -67,6 +68,12 @@ final class Dispatch {
   private long sendingBytesUnproven;
   private boolean stopped;
 
+  /** Attempts start before this time only. */
+  private Instant leasedUntil;
+
+  /** Lanes with messages whose event was there when no attempt could start any more. */
+  private final Deque<Lane> awaitingLease = new ArrayDeque<>();
+
   Dispatch(
       Limits limits,
       Lanes lanes,
@@ -75,7 +82,8 @@ final class Dispatch {
       Commit commit,
       BodyCache bodies,
       Park park,
-      Refill refill) {
+      Refill refill,
+      Instant leasedUntil) {
     this.limits = limits;
     this.lanes = lanes;
     this.match = match;
@@ -84,6 +92,7 @@ final class Dispatch {
     this.bodies = bodies;
     this.park = park;
     this.refill = refill;
+    this.leasedUntil = leasedUntil;
   }
 
   private record Alarm(Instant at, Lane lane) implements Comparable<Alarm> {
@@ -161,6 +170,11 @@ final class Dispatch {
   void run(Turn now) {
     if (!stopped) {
       letGoOn(now);
+    }
+    if (!stopped && isLeased(now)) {
+      for (Lane lane = awaitingLease.poll(); lane != null; lane = awaitingLease.poll()) {
+        startWithEvents(lane, now);
+      }
       while (!urgent.isEmpty() && hasPlaceFor(urgent.element().lane)) {
         takeUrgent(urgent.remove(), now);
       }
@@ -173,6 +187,15 @@ final class Dispatch {
       }
     }
     loadEvents(now);
+  }
+
+  /** Attempts may start before this time. */
+  void leased(Instant until) {
+    leasedUntil = until;
+  }
+
+  private boolean isLeased(Turn now) {
+    return now.now().isBefore(leasedUntil);
   }
 
   /** Looks at the lanes again whose rate limit lets them send from now on. */
@@ -375,6 +398,10 @@ final class Dispatch {
    * lets it wait.
    */
   private void startWithEvents(Lane lane, Turn now) {
+    if (!stopped && !lane.awaitingEvent.isEmpty() && !isLeased(now)) {
+      awaitingLease.add(lane);
+      return;
+    }
     for (Held held = lane.awaitingEvent.peek();
         held != null
             && held.body != null
@@ -393,12 +420,45 @@ final class Dispatch {
       if (mayStart(held)) {
         lane.awaitingEvent.add(held);
       } else {
-        List<Held> wanting = eventsWanted.get(held.message.event());
-        if (wanting != null && wanting.remove(held) && wanting.isEmpty()) {
-          eventsWanted.remove(held.message.event());
-        }
-        ended(held);
+        takeBack(held);
         park.putBack(held, now);
+      }
+    }
+  }
+
+  /** Takes back a message that was taken from its lane and was not sent yet. */
+  private void takeBack(Held held) {
+    List<Held> wanting = eventsWanted.get(held.message.event());
+    if (wanting != null && wanting.remove(held) && wanting.isEmpty()) {
+      eventsWanted.remove(held.message.event());
+    }
+    ended(held);
+  }
+
+  /** Lets go of all that was not sent yet to lanes that this node does not work on any more. */
+  void letGo(Collection<Lane> lost) {
+    for (Lane lane : lost) {
+      lane.first.forEach(lanes::letGo);
+      lane.first.clear();
+      lane.retry.forEach(lanes::letGo);
+      lane.retry.clear();
+      List<Held> taken = List.copyOf(lane.awaitingEvent);
+      lane.awaitingEvent.clear();
+      for (Held held : taken) {
+        takeBack(held);
+        lanes.letGo(held);
+      }
+      if (lane.urgentLater != null) {
+        urgent.addAll(lane.urgentLater);
+        lane.urgentLater = null;
+      }
+    }
+    for (Iterator<Held> left = urgent.iterator(); left.hasNext(); ) {
+      Held held = left.next();
+      if (!held.lane.ours) {
+        left.remove();
+        free(held);
+        lanes.letGo(held);
       }
     }
   }

@@ -1,7 +1,9 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Arrivals.Arrived;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,9 @@ final class HandOver {
   private final Spread spread;
   private final Match match;
   private final Park park;
+
+  /** What the node decided for when the batch was made that has landed; others get the rest. */
+  private Shards landed = Shards.NONE;
 
   long events;
   long messages;
@@ -45,6 +50,16 @@ final class HandOver {
     this.park = park;
   }
 
+  /** A batch is on disk: what is taken in from now on is of it. */
+  void landing(Shards ours) {
+    landed = ours;
+  }
+
+  /** Whether what has this id and was in the batch is this node's, and was left for no other. */
+  boolean isOurs(long id) {
+    return landed.has(id) && lanes.isOurs(id);
+  }
+
   void accepted(AcceptedEvent accepted, Turn turn) {
     events++;
     BodyCache.Body body =
@@ -52,7 +67,9 @@ final class HandOver {
     for (Message message : accepted.messages()) {
       made(message, body, turn);
     }
-    spread.add(accepted.later());
+    if (!accepted.later().isEmpty() && isOurs(accepted.event().id())) {
+      spread.add(accepted.later());
+    }
   }
 
   /** Messages of an event that was accepted before. */
@@ -74,8 +91,35 @@ final class HandOver {
 
   private void take(Message message, BodyCache.@Nullable Body body, Turn turn) {
     Lane lane = lanes.of(message.endpoint());
+    if (!lane.ours || !landed.has(message.endpoint())) {
+      return;
+    }
     boolean nothingBefore = lane.pendingUnheld() == 0;
     lanes.counted(lane, message.status(), 1);
+    place(lane, message, body, nothingBefore, turn);
+  }
+
+  /** A message that another node has left for this one, and whether it is to be found elsewhere. */
+  void arrived(Arrived arrived, boolean isFresh, Turn turn) {
+    Lane lane = lanes.of(arrived.endpoint());
+    if (!lane.ours) {
+      return;
+    }
+    boolean nothingBefore = lane.pendingUnheld() == 0;
+    lanes.counted(lane, arrived.status(), 1);
+    Message message = arrived.message();
+    if (message != null
+        && isFresh
+        && message.endpoint() == arrived.endpoint()
+        && lanes.held(message.id()) == null) {
+      place(lane, message, null, nothingBefore, turn);
+    }
+    refill.want(lane);
+    probe.somethingToTry(lane);
+  }
+
+  private void place(
+      Lane lane, Message message, BodyCache.@Nullable Body body, boolean nothingBefore, Turn turn) {
     if (!match.isAligned(message)) {
       park.align(lanes.hold(lane, message, Place.WRITING), match.standing(message), turn);
       return;

@@ -424,11 +424,10 @@ final class Imports {
   void written(Write.Import write, Consumer<Answer> replyTo, Turn turn) {
     for (Write.Subscribe created : write.created()) {
       lanes.of(created.subscription().endpoint()).stored = true;
-      match.add(created.subscription());
+      subscriptions.added(created.subscription());
     }
     for (Write.Update changed : write.changed()) {
-      match.changed(changed.subscription());
-      match.replace(changed.subscription());
+      subscriptions.replaced(changed.subscription());
       align.changed(changed.subscription(), turn);
     }
     turn.reply(replyTo, new Answer.Imported(ended(write).items()));

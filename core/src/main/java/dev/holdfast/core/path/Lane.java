@@ -24,6 +24,15 @@ import org.jspecify.annotations.Nullable;
 final class Lane {
   Endpoint endpoint;
 
+  /** Whether this node decides for it and works on it. */
+  boolean ours;
+
+  /** How many of its messages are held in memory. */
+  int holding;
+
+  /** Its settings as another node has left them while this one is changing them. */
+  @Nullable Endpoint learned;
+
   /** Whether the store has the endpoint; it has not until its first subscription is written. */
   boolean stored;
 
@@ -90,11 +99,26 @@ final class Lane {
   /** The dispatcher's rings that the lane stands in. */
   final Set<Ring.Kind> rings = EnumSet.noneOf(Ring.Kind.class);
 
-  Lane(Endpoint endpoint, boolean stored, Unfinished unfinished, Pace pace) {
+  Lane(Endpoint endpoint, boolean stored, boolean ours, Unfinished unfinished, Pace pace) {
     this.endpoint = endpoint;
     this.stored = stored;
+    this.ours = ours;
     this.tally.add(unfinished);
     this.pace = pace;
+  }
+
+  /** Forgets how far its messages were; what is held of it stays counted. */
+  void reset(Pace full) {
+    pace = full;
+    proven = false;
+    limitedUntil = null;
+    loadingPending = false;
+    backlog = false;
+    loadingBacklog = false;
+    leftBehind = null;
+    backlogPass++;
+    backlogCursor = BacklogCursor.START;
+    loadingProbe = false;
   }
 
   Health health() {

@@ -4,10 +4,12 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.rules.Pace;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -24,15 +26,38 @@ final class Lanes {
   private final Map<Long, Held> held = new HashMap<>();
   private final Tally tally = new Tally();
 
-  Lanes(int laneInFlight, Loads loads, BodyCache bodies) {
+  /** What this node works on. */
+  private Shards ours;
+
+  Lanes(int laneInFlight, Loads loads, BodyCache bodies, Shards ours) {
     this.laneInFlight = laneInFlight;
     this.loads = loads;
     this.bodies = bodies;
+    this.ours = ours;
+  }
+
+  /** The shards that this node works on. */
+  Shards ours() {
+    return ours;
+  }
+
+  /** Whether this node works on what has this id: an endpoint, an event, or a replay. */
+  boolean isOurs(long id) {
+    return ours.has(id);
+  }
+
+  /** This node works on other shards from now on. */
+  void setOurs(Shards shards) {
+    ours = shards;
+    for (Lane lane : byEndpoint.values()) {
+      lane.ours = shards.has(lane.endpoint.id());
+    }
   }
 
   Lane add(Endpoint endpoint, boolean stored, @Nullable Unfinished known) {
-    Unfinished counts = known == null ? Unfinished.NOTHING : known;
-    Lane lane = new Lane(endpoint, stored, counts, Pace.full(laneInFlight));
+    boolean isOurs = isOurs(endpoint.id());
+    Unfinished counts = known == null || !isOurs ? Unfinished.NOTHING : known;
+    Lane lane = new Lane(endpoint, stored, isOurs, counts, Pace.full(laneInFlight));
     byEndpoint.put(endpoint.id(), lane);
     byUrl.computeIfAbsent(endpoint.tenant(), _ -> new HashMap<>()).put(endpoint.url(), lane);
     byTenant.computeIfAbsent(endpoint.tenant(), _ -> new TreeMap<>()).put(endpoint.id(), lane);
@@ -44,7 +69,7 @@ final class Lanes {
   void remove(Lane lane) {
     Endpoint endpoint = lane.endpoint;
     byEndpoint.remove(endpoint.id());
-    byUrl.getOrDefault(endpoint.tenant(), Map.of()).remove(endpoint.url());
+    byUrl.getOrDefault(endpoint.tenant(), new HashMap<>()).remove(endpoint.url(), lane);
     lanesOf(endpoint.tenant()).remove(endpoint.id());
   }
 
@@ -91,6 +116,7 @@ final class Lanes {
   Held hold(Lane lane, Message message, Held.Place place) {
     Held entry = new Held(lane, message, place);
     held.put(key(message.id()), entry);
+    lane.holding++;
     if (entry.stored == Status.PENDING) {
       lane.pendingHeld++;
     }
@@ -100,6 +126,7 @@ final class Lanes {
   /** Holds a message no longer: it is finished, or the store has it and knows when it is due. */
   void letGo(Held entry) {
     held.remove(key(entry.message.id()));
+    entry.lane.holding--;
     if (entry.stored == Status.PENDING) {
       entry.lane.pendingHeld--;
     }
@@ -134,7 +161,28 @@ final class Lanes {
     letGo(entry);
   }
 
-  /** What the store has of all lanes. */
+  /** All that is held of lanes that this node does not work on. */
+  List<Held> heldOfOthers() {
+    return held.values().stream().filter(entry -> !entry.lane.ours).toList();
+  }
+
+  /** The store has this of a lane that this node begins to work on. */
+  void begin(Lane lane, Unfinished unfinished) {
+    end(lane);
+    lane.tally.add(unfinished);
+    tally.add(unfinished);
+  }
+
+  /** Forgets what was known of the messages of a lane that this node works on no longer. */
+  void end(Lane lane) {
+    Unfinished counts = lane.tally.unfinished();
+    for (Status status : Status.values()) {
+      counted(lane, status, -counts.of(status));
+    }
+    lane.reset(Pace.full(laneInFlight));
+  }
+
+  /** What the store has of all lanes that this node works on. */
   Tally tally() {
     return tally;
   }

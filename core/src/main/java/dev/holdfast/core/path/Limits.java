@@ -57,6 +57,21 @@ public record Limits(
   /** Headers of its own that one subscription's messages are sent with. */
   public static final int HEADERS = 20;
 
+  /**
+   * How long after a change of what everyone knows another node may still have written something
+   * that it had decided before.
+   */
+  public static final Duration OTHERS_CATCH_UP = Duration.ofSeconds(10);
+
+  /** How far the clocks of nodes, which they set by their store, may be apart. */
+  public static final Duration CLOCKS_APART = Duration.ofSeconds(1);
+
+  /** How long requests wait for what another node has changed to be read. */
+  public static final Duration NEWS_WITHIN = Duration.ofSeconds(5);
+
+  /** What other nodes have left that is read at once. */
+  public static final int ARRIVALS = 1_000;
+
   /** Subscriptions of one tenant that are being brought what was before them, at once. */
   public static final int HISTORIES = 100;
 

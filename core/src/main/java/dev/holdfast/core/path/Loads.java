@@ -1,16 +1,21 @@
 package dev.holdfast.core.path;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.Load;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,12 +40,21 @@ final class Loads {
 
   private long started;
 
+  private final long node;
+
   /** The first and the last id of each request whose acceptance has not been answered. */
   private final NavigableMap<Long, Long> accepting = new TreeMap<>();
 
-  Loads(int most, Duration retryAfter) {
+  /** The same of what is made of other nodes' events; their ids lie among those of this one. */
+  private final Map<Long, NavigableMap<Long, Long>> acceptingOfOthers = new HashMap<>();
+
+  /** Reads under way that are to be heard no more: they are about what was let go since. */
+  private final Set<Load> disowned = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  Loads(int most, Duration retryAfter, int node) {
     this.most = most;
     this.retryAfter = retryAfter;
+    this.node = node;
   }
 
   boolean hasRoom() {
@@ -61,9 +75,30 @@ final class Loads {
     return number;
   }
 
+  /** Whatever these reads answer is not to be heard. */
+  void disown(Predicate<Load> which) {
+    for (Load load : underWay.keySet()) {
+      if (which.test(load)) {
+        disowned.add(load);
+      }
+    }
+    for (Iterator<Load> left = failed.iterator(); left.hasNext(); ) {
+      Load load = left.next();
+      if (disowned.contains(load)) {
+        left.remove();
+        forget(load);
+      }
+    }
+  }
+
+  boolean isDisowned(Load load) {
+    return !disowned.isEmpty() && disowned.contains(load);
+  }
+
   /** Forgets a read that has answered, and with it what only it had to know. */
   void forget(Load load) {
     underWay.remove(load);
+    disowned.remove(load);
     long oldest = Long.MAX_VALUE;
     for (long number : underWay.values()) {
       oldest = Math.min(oldest, number);
@@ -76,17 +111,27 @@ final class Loads {
 
   /** Messages with these ids are about to be written. */
   void accepting(long firstId, long lastId) {
-    accepting.put(firstId, lastId);
+    acceptingLike(firstId).put(firstId, lastId);
   }
 
   /** What began with this id is on disk, or given up. */
   void accepted(long firstId) {
-    accepting.remove(firstId);
+    acceptingLike(firstId).remove(firstId);
+  }
+
+  private NavigableMap<Long, Long> acceptingLike(long id) {
+    long from = id & (Id.STRIDE - 1);
+    return from == node ? accepting : acceptingOfOthers.computeIfAbsent(from, _ -> new TreeMap<>());
   }
 
   /** Whether everything is on disk that was given an id up to this one. */
   boolean isAllLanded(long upTo) {
-    return accepting.isEmpty() || accepting.firstKey() > upTo;
+    return isAllLanded(accepting, upTo)
+        && acceptingOfOthers.values().stream().allMatch(of -> isAllLanded(of, upTo));
+  }
+
+  private static boolean isAllLanded(NavigableMap<Long, Long> requests, long upTo) {
+    return requests.isEmpty() || requests.firstKey() > upTo;
   }
 
   /**
@@ -94,7 +139,7 @@ final class Loads {
    * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
-    Map.Entry<Long, Long> request = accepting.floorEntry(message);
+    Map.Entry<Long, Long> request = acceptingLike(message).floorEntry(message);
     if (request != null && message <= request.getValue()) {
       return true;
     }
@@ -112,6 +157,10 @@ final class Loads {
 
   /** A read failed: the same is asked for again a little later. */
   void failed(Load load, Turn turn) {
+    if (isDisowned(load)) {
+      forget(load);
+      return;
+    }
     failed.add(load);
     if (retryFailedAt == null) {
       retryFailedAt = turn.now().plus(retryAfter);

@@ -5,10 +5,12 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer.Refused;
 import dev.holdfast.core.path.Commit.Entry;
 import dev.holdfast.core.path.Held.Place;
+import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.Snapshot;
@@ -21,6 +23,7 @@ import dev.holdfast.core.rules.EndpointHealth;
 import dev.holdfast.core.rules.Recovery;
 import dev.holdfast.core.rules.RetrySchedule;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * no randomness and no locks, so the same inputs always give the same effects.
  */
 public final class Loop implements View {
+  private final Limits limits;
   private final RetrySchedule schedule;
   private final EndpointHealth health;
   private final Recovery recovery;
@@ -60,7 +64,11 @@ public final class Loop implements View {
   private final RetryByHand byHand;
   private final Reserve reserve;
   private final Admission admission;
+  private final News news;
+  private final Inbox inbox;
+  private final Custody custody;
   private boolean stopping;
+  private boolean abandoned;
 
   /** A loop without quotas and reserve. */
   public Loop(
@@ -73,6 +81,7 @@ public final class Loop implements View {
     this(schedule, health, recovery, limits, Overload.NONE, node, snapshot);
   }
 
+  /** A loop that decides for everything. */
   public Loop(
       RetrySchedule schedule,
       EndpointHealth health,
@@ -81,24 +90,45 @@ public final class Loop implements View {
       Overload overload,
       int node,
       Snapshot snapshot) {
+    this(schedule, health, recovery, limits, overload, node, snapshot, Shards.ALL);
+  }
+
+  /**
+   * A loop that decides for some shards only, since it shares its store with others. No attempt
+   * starts before it is told until when it may.
+   *
+   * @param ours the shards that it decides for at first; with all of them it shares nothing
+   */
+  public Loop(
+      RetrySchedule schedule,
+      EndpointHealth health,
+      Recovery recovery,
+      Limits limits,
+      Overload overload,
+      int node,
+      Snapshot snapshot,
+      Shards ours) {
+    boolean shared = !ours.equals(Shards.ALL);
+    this.limits = limits;
     this.schedule = schedule;
     this.health = health;
     this.recovery = recovery;
     IdSource ids = new IdSource(node, snapshot.highestId());
-    loads = new Loads(limits.loads(), limits.retryStoreAfter());
+    loads = new Loads(limits.loads(), limits.retryStoreAfter(), node);
     bodies = new BodyCache(limits.bodyBytes());
-    lanes = new Lanes(limits.laneInFlight(), loads, bodies);
+    lanes = new Lanes(limits.laneInFlight(), loads, bodies, ours);
     match = new Match();
     reserve = new Reserve(overload.reserveBytes());
-    commit = new Commit(limits, reserve);
+    commit = new Commit(limits, reserve, ours, shared ? snapshot.version() : Long.MAX_VALUE);
     admission = new Admission(limits, overload, reserve, commit, snapshot.stored());
-    wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads));
+    wait = new Wait(lanes, loads, new RetryTimer(limits.timers(), limits.horizon(), loads, ours));
     Make make = new Make(limits, schedule, ids, match, lanes);
-    spread = new Spread(limits, match, make, commit, loads);
+    spread = new Spread(limits, match, make, commit, loads, lanes);
     Announce announce = new Announce(limits, match, make, spread, loads);
     park = new Park(schedule, commit, wait, bodies, match, announce);
     refill = new Refill(limits, recovery, lanes, loads);
-    dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill);
+    Instant leasedUntil = shared ? Instant.MIN : Instant.MAX;
+    dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill, leasedUntil);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
     handOver = new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park);
@@ -107,11 +137,18 @@ public final class Loop implements View {
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
             probe, handOver, announce, park);
-    align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park);
-    replays = new Replays(limits, schedule, ids, match, lanes, loads, spread, commit);
-    subscriptions = new Subscriptions(ids, match, lanes, commit, align, dispatch, replays, later);
+    align = new Align(limits, ids, match, lanes, loads, spread, commit, wait, park, shared);
+    replays =
+        new Replays(limits, schedule, ids, match, lanes, loads, spread, commit, handOver, shared);
+    subscriptions =
+        new Subscriptions(ids, match, lanes, commit, align, dispatch, replays, later, handOver);
     imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
     byHand = new RetryByHand(lanes, loads, wait, dispatch, commit);
+    news = new News(lanes, match, align, subscriptions, commit, snapshot.version());
+    inbox = new Inbox(limits, lanes, loads, handOver, spread, replays);
+    custody =
+        new Custody(
+            lanes, loads, commit, dispatch, wait, circuit, align, spread, replays, byHand, inbox);
     resume(snapshot);
   }
 
@@ -131,7 +168,17 @@ public final class Loop implements View {
   public void step(Iterable<Input> inputs, Instant now, Consumer<Effect> effects) {
     Turn turn = new Turn(now, effects);
     for (Input input : inputs) {
-      take(input, turn);
+      if (abandoned) {
+        refuse(input, turn);
+      } else {
+        take(input, turn);
+      }
+    }
+    if (abandoned) {
+      return;
+    }
+    if (news.isOverdue(turn)) {
+      refuse(later.take(), turn);
     }
     loads.retryFailed(turn);
     if (!stopping) {
@@ -143,9 +190,11 @@ public final class Loop implements View {
       align.run(turn);
       spread.run(turn);
       replays.run(turn);
+      inbox.run(turn);
       refill.run(turn);
     }
     dispatch.run(turn);
+    custody.run(turn);
     commit.start(turn);
   }
 
@@ -155,7 +204,7 @@ public final class Loop implements View {
       case Input.AttemptEnded ended ->
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
       case Input.Committed committed -> {
-        landed(committed.written(), turn);
+        landed(committed.batch(), committed.written(), turn);
         askAgain(turn);
       }
       case Input.CommitFailed failed -> {
@@ -164,12 +213,17 @@ public final class Loop implements View {
       }
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
       case Input.BacklogLoaded loaded -> {
-        backlogLoaded(loaded.load(), loaded.backlog(), turn);
+        if (!loads.isDisowned(loaded.load())) {
+          backlogLoaded(loaded.load(), loaded.backlog(), turn);
+        }
         loads.forget(loaded.load());
       }
       case Input.OriginalsLoaded loaded -> {
+        boolean isHeard = !loads.isDisowned(loaded.load());
         loads.forget(loaded.load());
-        replays.loaded(loaded.load(), loaded.found(), turn);
+        if (isHeard) {
+          replays.loaded(loaded.load(), loaded.found(), turn);
+        }
       }
       case Input.EventsLoaded loaded -> {
         loads.forget(loaded.load());
@@ -178,15 +232,21 @@ public final class Loop implements View {
       case Input.LoadFailed failed -> loadFailed(failed.load(), turn);
       case Input.SpaceLeft space -> reserve.left(space.bytes(), turn);
       case Input.Removed removed -> admission.removed(removed.events());
-      case Input.Woken _,
-          Input.ArrivalsLoaded _,
-          Input.Learned _,
-          Input.StoredByAll _,
-          Input.Gained _,
-          Input.Release _,
-          Input.Leased _,
-          Input.Abandoned _ ->
-          throw new UnsupportedOperationException("one node decides for all: " + input);
+      case Input.Woken _ -> inbox.wake();
+      case Input.ArrivalsLoaded loaded -> inbox.loaded(loaded.load(), loaded.arrivals(), turn);
+      case Input.Learned learned -> {
+        news.take(learned.changes(), turn);
+        inbox.goOn(turn);
+        askAgain(turn);
+      }
+      case Input.StoredByAll stored -> admission.storedByAll(stored.events());
+      case Input.Gained gained -> {
+        custody.gained(gained.shards(), gained.holdings());
+        inbox.goOn(turn);
+      }
+      case Input.Release release -> custody.release(release.shards());
+      case Input.Leased leased -> dispatch.leased(leased.until());
+      case Input.Abandoned _ -> abandon(turn);
       case Input.StopRequested _ -> {
         stopping = true;
         dispatch.stop();
@@ -195,15 +255,40 @@ public final class Loop implements View {
   }
 
   private void loadFailed(Load load, Turn turn) {
-    if (load instanceof Load.OfReplay ofReplay) {
+    if (load instanceof Load.OfReplay ofReplay && !loads.isDisowned(load)) {
       loads.forget(ofReplay);
       replays.notRead(ofReplay, turn);
+    } else if (load instanceof Load.Arrivals arrivals) {
+      inbox.notRead(arrivals, turn);
     } else {
       loads.failed(load, turn);
     }
   }
 
+  /** Others decide for everything now: whoever waits is refused, and nothing is done any more. */
+  private void abandon(Turn turn) {
+    abandoned = true;
+    List<Consumer<Answer>> waiting = new ArrayList<>(commit.waiting());
+    waiting.addAll(later.take());
+    waiting.addAll(byHand.waiting());
+    waiting.addAll(replays.waiting());
+    refuse(waiting, turn);
+  }
+
+  private static void refuse(Input input, Turn turn) {
+    if (input instanceof Input.Asked asked) {
+      turn.reply(asked, new Refused(Refused.Why.STORE_AWAY));
+    }
+  }
+
+  private static void refuse(List<? extends Consumer<Answer>> waiting, Turn turn) {
+    waiting.forEach(one -> turn.reply(one, new Refused(Refused.Why.STORE_AWAY)));
+  }
+
   private void askAgain(Turn turn) {
+    if (news.isMissing()) {
+      return;
+    }
     for (Input.Asked asked : later.take()) {
       answer(asked, turn);
     }
@@ -211,9 +296,14 @@ public final class Loop implements View {
 
   private void answer(Input.Asked asked, Turn turn) {
     Actor by = asked.by();
-    Consumer<Answer> replyTo = asked.replyTo();
-    if (stopping || commit.isFull()) {
-      turn.reply(replyTo, new Refused(stopping ? Refused.Why.STOPPING : Refused.Why.STORE_FULL));
+    Consumer<Answer> replyTo = asked;
+    Refused.Why refusing = stopping ? Refused.Why.STOPPING : commit.refusing();
+    if (refusing != null) {
+      turn.reply(replyTo, new Refused(refusing));
+      return;
+    }
+    if (news.isMissing() && dependsOnNews(asked.request())) {
+      waitForNews(asked, turn);
       return;
     }
     switch (asked.request()) {
@@ -232,10 +322,41 @@ public final class Loop implements View {
     }
   }
 
+  /** Whether what other nodes have changed may make the answer another. */
+  private static boolean dependsOnNews(Request request) {
+    return switch (request) {
+      case Request.Submit _,
+          Request.Subscribe _,
+          Request.Import _,
+          Request.ChangeVersion _,
+          Request.Update _,
+          Request.Unsubscribe _,
+          Request.Configure _,
+          Request.Replay _ ->
+          true;
+      case Request.Operate _, Request.RetryNow _, Request.CancelReplay _ -> false;
+    };
+  }
+
+  /** Lets a request wait until what other nodes have changed is known. */
+  private void waitForNews(Input.Asked asked, Turn turn) {
+    if (news.isOverdue(turn)) {
+      turn.reply(asked, new Refused(Refused.Why.STORE_AWAY));
+    } else if (later.size() >= limits.unwritten() || later.bytes() >= limits.acceptingBytes()) {
+      turn.reply(asked, new Refused(Refused.Why.OVERLOADED));
+    } else {
+      later.ask(asked);
+    }
+  }
+
   private void operate(Request.Operate request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Lane lane = lanes.get(request.endpoint());
     if (lane == null || !lane.endpoint.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
+      return;
+    }
+    if (!lane.ours) {
+      turn.reply(replyTo, new Answer.NotOurs(Shards.of(request.endpoint())));
       return;
     }
     Endpoint endpoint = lane.endpoint;
@@ -271,9 +392,17 @@ public final class Loop implements View {
   }
 
   /** A batch is on disk: answers who waited for it, and lets each message go on. */
-  private void landed(Written written, Turn turn) {
+  private void landed(Batch batch, Written written, Turn turn) {
+    handOver.landing(batch.ours());
+    subscriptions.landing(news.isKnown(written.version()));
+    if (written.version() != 0) {
+      batch.endpoints().forEach(endpoint -> news.made(endpoint, written.version()));
+    }
     Iterator<Written.AcceptResult> results = written.accepts().iterator();
     for (Entry entry : commit.landed()) {
+      if (written.version() != 0) {
+        news.made(entry.write(), written.version());
+      }
       switch (entry.write()) {
         case Write.Accept write -> accept.committed(write, results.next(), asker(entry), turn);
         case Write.Deliver _ -> settle.finished(held(entry), true);
@@ -306,7 +435,7 @@ public final class Loop implements View {
           changed(entry, turn);
         }
         case Write.Configure _ -> changed(entry, turn);
-        case Write.Forget _ -> {}
+        case Write.Forget write -> align.forgot(write.subscription());
       }
     }
   }
@@ -333,11 +462,19 @@ public final class Loop implements View {
 
   /** A batch is not on disk: refuses who waited, and keeps every message of it in hand. */
   private void commitFailed(StoreException.Kind kind, Turn turn) {
-    Refused refused =
-        new Refused(
-            kind == StoreException.Kind.FULL ? Refused.Why.STORE_FULL : Refused.Why.NOT_STORABLE);
+    if (kind == StoreException.Kind.FENCED) {
+      abandon(turn);
+      return;
+    }
+    boolean isStale = kind == StoreException.Kind.STALE;
+    if (isStale) {
+      news.missing(turn);
+    }
+    Refused refused = new Refused(why(kind));
     for (Entry entry : commit.failed(kind, turn)) {
-      if (entry.replyTo() != null) {
+      if (isStale && entry.replyTo() instanceof Input.Asked asked) {
+        later.ask(asked);
+      } else if (entry.replyTo() != null) {
         turn.reply(entry.replyTo(), refused);
       }
       switch (entry.write()) {
@@ -346,32 +483,60 @@ public final class Loop implements View {
         case Write.Import write -> imports.notWritten(write, turn);
         case Write.Update write -> subscriptions.notUpdated(write.subscription(), lane(entry));
         case Write.Unsubscribe write -> subscriptions.notUnsubscribed(write.subscription());
-        case Write.Deliver _, Write.Retry _, Write.Park _ ->
-            wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
+        case Write.Deliver _, Write.Retry _, Write.Park _ -> keepForLater(held(entry), turn);
         case Write.Drop write -> {
           notAnnounced(write.announced());
-          wait.keepUntil(held(entry), turn.now().plus(schedule.unit()));
+          keepForLater(held(entry), turn);
         }
         case Write.Move _ -> {
           Held held = held(entry);
           held.message = held.message.at(held.lane.endpoint.id());
-          wait.keepUntil(held, turn.now().plus(schedule.unit()));
+          keepForLater(held, turn);
         }
         case Write.Spread write -> spread.notMade(write.step(), turn);
         case Write.Progress write -> replays.notWritten(write, entry.replyTo(), turn);
         case Write.Accept write -> accept.notCommitted(write);
         case Write.ChangeState write -> {
-          // On a full disk only who asked is refused: the change stays to be written.
-          if (kind != StoreException.Kind.FULL) {
+          // Else only who asked is refused: the change stays to be written.
+          if (kind == StoreException.Kind.REFUSED) {
             notAnnounced(write.announced());
           }
         }
-        case Write.Configure _, Write.Forget _ -> {}
+        case Write.Forget write -> {
+          if (isStale) {
+            align.notForgotten(write.subscription());
+          }
+        }
+        case Write.Configure _ -> {}
       }
+    }
+    if (isStale) {
+      subscriptions.forgetSettings();
+    }
+  }
+
+  private static Refused.Why why(StoreException.Kind kind) {
+    return switch (kind) {
+      case FULL -> Refused.Why.STORE_FULL;
+      case AWAY, FENCED -> Refused.Why.STORE_AWAY;
+      case REFUSED, STALE, BROKEN -> Refused.Why.NOT_STORABLE;
+    };
+  }
+
+  /** What could not be written about a message is tried again, by whoever decides for it then. */
+  private void keepForLater(Held held, Turn turn) {
+    if (held.lane.ours) {
+      wait.keepUntil(held, turn.now().plus(schedule.unit()));
+    } else {
+      lanes.letGo(held);
     }
   }
 
   private void loaded(Load load, List<Message> messages, Turn turn) {
+    if (loads.isDisowned(load)) {
+      loads.forget(load);
+      return;
+    }
     long number = loads.number(load);
     switch (load) {
       case Load.Due due -> wait.loaded(due, messages, number);
@@ -426,11 +591,14 @@ public final class Loop implements View {
 
   /** Whether, after a stop was requested, everything has ended and is on disk. */
   public boolean isStopped() {
-    return stopping && dispatch.inFlight() == 0 && commit.isIdle();
+    return abandoned || (stopping && dispatch.inFlight() == 0 && commit.isIdle());
   }
 
   /** When {@link #step} must be called again even if nothing happens. */
   public Optional<Instant> nextWake() {
+    if (abandoned) {
+      return Optional.empty();
+    }
     Instant next = null;
     for (Instant at :
         stopping
@@ -443,7 +611,9 @@ public final class Loop implements View {
               loads.nextWake(),
               align.nextWake(),
               spread.nextWake(),
-              replays.nextWake()
+              replays.nextWake(),
+              inbox.nextWake(),
+              later.size() == 0 ? null : news.nextWake()
             }) {
       if (at != null && (next == null || at.isBefore(next))) {
         next = at;
@@ -500,6 +670,9 @@ public final class Loop implements View {
     int frozen = 0;
     int gone = 0;
     for (Lane lane : lanes.all()) {
+      if (!lane.ours) {
+        continue;
+      }
       gone += lane.endpoint.goneAt() == null ? 0 : 1;
       switch (lane.health().state()) {
         case ENABLED -> enabled++;
@@ -521,7 +694,7 @@ public final class Loop implements View {
         enabled,
         disabled,
         frozen,
-        match.size(),
+        lanes.ours().equals(Shards.ALL) ? match.size() : match.count(lanes::isOurs),
         handOver.events,
         handOver.messages,
         settle.delivered,

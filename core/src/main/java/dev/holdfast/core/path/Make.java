@@ -131,10 +131,15 @@ final class Make {
     Message message =
         Message.pending(
             id, event, target.subscription(), target.endpoint(), eventSize, target.version());
+    Lane lane = lanes.of(target.endpoint());
+    if (!paused && !lane.ours) {
+      // Whoever decides for the endpoint knows whether it takes anything.
+      return message;
+    }
     Arrival arrival =
         paused
             ? schedule.whenPaused(message, turn.now())
-            : schedule.whenDue(message, lanes.of(target.endpoint()).health(), turn.now());
+            : schedule.whenDue(message, lane.health(), turn.now());
     return arrival instanceof Arrival.Park park ? park.message() : message;
   }
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Second step: finds the subscriptions that want an event. */
@@ -34,6 +35,10 @@ final class Match {
   private record Changing(Subscription latest, int writes) {}
 
   void add(Subscription subscription) {
+    if (active.containsKey(subscription.id())) {
+      replace(subscription);
+      return;
+    }
     index.add(subscription);
     active.put(subscription.id(), subscription);
     byTenant
@@ -198,6 +203,26 @@ final class Match {
 
   void addEnded(Subscription subscription) {
     ended.put(subscription.id(), subscription);
+  }
+
+  /** An ended subscription that may have unfinished messages. */
+  @Nullable Subscription ended(long subscription) {
+    return ended.get(subscription);
+  }
+
+  /** All ended subscriptions that may have unfinished messages. */
+  List<Subscription> allEnded() {
+    return List.copyOf(ended.values());
+  }
+
+  /** All subscriptions that have messages which may stand otherwise than they say. */
+  List<Subscription> allUnsettled() {
+    return active.values().stream().filter(one -> !one.unsettled().isEmpty()).toList();
+  }
+
+  /** How many subscriptions there are with such ids. */
+  int count(LongPredicate ids) {
+    return (int) active.keySet().stream().filter(ids::test).count();
   }
 
   boolean hasEnded(long subscription) {

@@ -45,14 +45,14 @@ final class Probe {
   /** Sees to it that the lane is probed when its health says so. */
   void arm(Lane lane) {
     Instant at = lane.health().nextProbeAt();
-    if (lane.health().isCircuitOpen() && at != null) {
+    if (lane.ours && lane.health().isCircuitOpen() && at != null) {
       alarms.add(new Alarm(at, lane));
     }
   }
 
   /** A closed lane has got something that a probe could try. */
   void somethingToTry(Lane lane) {
-    if (lane.health().isCircuitOpen()) {
+    if (lane.ours && lane.health().isCircuitOpen()) {
       candidates.add(lane);
     }
   }
@@ -77,7 +77,11 @@ final class Probe {
 
   private static boolean isDue(Lane lane, Turn turn) {
     Instant at = lane.health().nextProbeAt();
-    return lane.health().isCircuitOpen() && !lane.probing && at != null && !at.isAfter(turn.now());
+    return lane.ours
+        && lane.health().isCircuitOpen()
+        && !lane.probing
+        && at != null
+        && !at.isAfter(turn.now());
   }
 
   /** The store has chosen a message, if there is one. */

@@ -84,11 +84,12 @@ final class Refill {
 
   private boolean lacksPending(Lane lane) {
     int queued = lane.isOpen() ? lane.first.size() : lane.pendingHeld;
-    return lane.pendingUnheld() > 0 && !lane.loadingPending && queued <= window() / 2;
+    return lane.ours && lane.pendingUnheld() > 0 && !lane.loadingPending && queued <= window() / 2;
   }
 
   private boolean lacksBacklog(Lane lane) {
     return lane.backlog
+        && lane.ours
         && lane.isOpen()
         && !lane.loadingBacklog
         && lane.retry.size() <= window() / 2;

@@ -1,10 +1,12 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.State;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
@@ -43,6 +45,10 @@ final class Replays {
   private final Loads loads;
   private final Spread spread;
   private final Commit commit;
+  private final HandOver handOver;
+
+  /** Whether other nodes accept events too. */
+  private final boolean shared;
 
   /** Those that are not at their end, as they were last written or are being written. */
   private final Map<Long, Replay> running = new HashMap<>();
@@ -65,6 +71,15 @@ final class Replays {
   /** Histories of which it is not on disk yet where they end. */
   private final Set<Long> unbounded = new HashSet<>();
 
+  /** The replay that something is being read of. */
+  private Load.@Nullable OfReplay reading;
+
+  /** Those whose end somebody has asked for and that is being written. */
+  private final Set<Long> ending = new HashSet<>();
+
+  /** When other nodes have written all that the first of those that settle is of. */
+  private @Nullable Instant settlingUntil;
+
   /** When what could not be written is tried again. */
   private Instant retryAt = Instant.EPOCH;
 
@@ -78,7 +93,9 @@ final class Replays {
       Lanes lanes,
       Loads loads,
       Spread spread,
-      Commit commit) {
+      Commit commit,
+      HandOver handOver,
+      boolean shared) {
     this.limits = limits;
     this.schedule = schedule;
     this.ids = ids;
@@ -87,6 +104,8 @@ final class Replays {
     this.loads = loads;
     this.spread = spread;
     this.commit = commit;
+    this.handOver = handOver;
+    this.shared = shared;
   }
 
   void start(Request.Replay request, Actor by, Consumer<Answer> replyTo, Turn turn) {
@@ -115,6 +134,10 @@ final class Replays {
   }
 
   void cancel(Request.CancelReplay request, Actor by, Consumer<Answer> replyTo, Turn turn) {
+    if (!lanes.isOurs(request.replay())) {
+      turn.reply(replyTo, new Answer.NotOurs(Shards.of(request.replay())));
+      return;
+    }
     Replay replay = running.get(request.replay());
     if (replay == null || !replay.tenant().equals(request.tenant())) {
       turn.reply(replyTo, new Answer.NotFound());
@@ -129,6 +152,7 @@ final class Replays {
 
   private void cancel(Replay replay, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Deed deed = new Deed(by, turn.now(), replay.tenant(), new Deed.Cancelled(replay));
+    ending.add(replay.id());
     write(replay.as(State.CANCELLED), List.of(), replyTo, List.of(deed));
   }
 
@@ -138,12 +162,40 @@ final class Replays {
    * restart came before this was on disk, the store leaves out what has come by itself.
    */
   void resume(Replay replay) {
+    if (!lanes.isOurs(replay.id())) {
+      return;
+    }
     Replay bounded = replay.below() == null ? replay.bounded(ids.last() + 1) : replay;
     if (replay.below() == null) {
       unbounded.add(replay.id());
     }
     running.put(bounded.id(), bounded);
     turns.add(bounded.id());
+  }
+
+  /** Leaves what this node does not work on any more to the one that will. */
+  void letGo() {
+    running.keySet().removeIf(id -> !lanes.isOurs(id));
+    turns.removeIf(id -> !lanes.isOurs(id));
+    settling.removeIf(id -> !lanes.isOurs(id));
+    counting.keySet().removeIf(id -> !lanes.isOurs(id));
+    unbounded.removeIf(id -> !lanes.isOurs(id));
+    Load.OfReplay read = reading;
+    if (read != null && !lanes.isOurs(read.replay().id())) {
+      loads.disown(load -> load.equals(read));
+      reading = null;
+      busy = false;
+    }
+  }
+
+  /** Whether how far a replay in these shards is, or its end, is being written. */
+  boolean isAbout(Shards shards) {
+    return (writing != null && shards.has(writing)) || ending.stream().anyMatch(shards::has);
+  }
+
+  /** Everybody who waits for the end of a replay that nothing is being written of yet. */
+  List<Consumer<Answer>> waiting() {
+    return cancelling.stream().map(Cancelling::replyTo).toList();
   }
 
   /** How many subscriptions of a tenant are being brought what was before them. */
@@ -156,16 +208,26 @@ final class Replays {
   }
 
   /** Whether all that a replay may be of is where the store's reads find it. */
-  private boolean isSettled(Replay replay, long firstPlanned) {
+  private boolean isSettled(Replay replay, long firstPlanned, Turn turn) {
     if (!replay.selection().isHistory()) {
       return true;
     }
     long last = Objects.requireNonNull(replay.below()) - 1;
+    if (shared) {
+      Instant at = Id.time(last).plus(Limits.OTHERS_CATCH_UP);
+      if (turn.now().isBefore(at)) {
+        settlingUntil = settlingUntil == null || at.isBefore(settlingUntil) ? at : settlingUntil;
+        return false;
+      }
+    }
     return loads.isAllLanded(last) && firstPlanned > last;
   }
 
   /** Gives those their turn that have waited for what is on disk now. */
-  private void takeSettled() {
+  private void takeSettled(Turn turn) {
+    if (settlingUntil != null && !turn.now().isBefore(settlingUntil)) {
+      settlingUntil = null;
+    }
     if (settling.isEmpty()) {
       return;
     }
@@ -174,7 +236,7 @@ final class Replays {
       Replay replay = running.get(left.next());
       if (replay == null) {
         left.remove();
-      } else if (isSettled(replay, firstPlanned)) {
+      } else if (isSettled(replay, firstPlanned, turn)) {
         left.remove();
         turns.add(replay.id());
       }
@@ -182,13 +244,13 @@ final class Replays {
   }
 
   /** The next that can go on. */
-  private @Nullable Replay next() {
+  private @Nullable Replay next(Turn turn) {
     while (!turns.isEmpty()) {
       Replay replay = running.get(turns.remove());
       if (replay == null) {
         continue;
       }
-      if (unbounded.contains(replay.id()) || isSettled(replay, spread.firstPlanned())) {
+      if (unbounded.contains(replay.id()) || isSettled(replay, spread.firstPlanned(), turn)) {
         return replay;
       }
       settling.add(replay.id());
@@ -197,17 +259,19 @@ final class Replays {
   }
 
   void run(Turn turn) {
-    takeSettled();
+    takeSettled(turn);
     if (!mayRun() || turn.now().isBefore(retryAt)) {
       return;
     }
     retryAt = Instant.EPOCH;
-    Replay replay = next();
+    Replay replay = next(turn);
     if (replay == null) {
       return;
     }
     if (unbounded.remove(replay.id())) {
-      write(replay, List.of());
+      Replay bounded = shared ? boundedByOthers(replay, turn) : replay;
+      running.put(replay.id(), bounded);
+      write(bounded, List.of());
     } else if (replay.total() == null) {
       Replay soFar = counting.getOrDefault(replay.id(), replay.counted(0));
       counting.put(replay.id(), soFar);
@@ -217,10 +281,24 @@ final class Replays {
     }
   }
 
+  /**
+   * What other nodes have accepted without knowing of the subscription has ids from before now, by
+   * their clocks. What has come to it by itself until then is left out by the store.
+   */
+  private static Replay boundedByOthers(Replay replay, Turn turn) {
+    long now = Id.floor(turn.now().plus(Limits.CLOCKS_APART));
+    return replay.bounded(Math.max(Objects.requireNonNull(replay.below()), now));
+  }
+
+  private void read(Load.OfReplay load, Turn turn) {
+    busy = true;
+    reading = load;
+    loads.start(load, turn);
+  }
+
   private void read(Replay replay, int limit, Turn turn) {
     if (!replay.selection().isHistory()) {
-      busy = true;
-      loads.start(new Load.Originals(replay, limit), turn);
+      read(new Load.Originals(replay, limit), turn);
       return;
     }
     Subscription wanting = match.get(Objects.requireNonNull(replay.selection().subscription()));
@@ -228,8 +306,7 @@ final class Replays {
       counting.remove(replay.id());
       write(Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED), List.of());
     } else {
-      busy = true;
-      loads.start(new Load.Past(replay, wanting.interest(), limit), turn);
+      read(new Load.Past(replay, wanting.interest(), limit), turn);
     }
   }
 
@@ -240,6 +317,7 @@ final class Replays {
   /** Some of what a replay is of has been read. */
   void loaded(Load.OfReplay load, Originals found, Turn turn) {
     busy = false;
+    reading = null;
     Replay replay = running.get(load.replay().id());
     if (replay == null) {
       return;
@@ -254,6 +332,7 @@ final class Replays {
   /** Something that a replay is of could not be read: others go on, and it when its turn comes. */
   void notRead(Load.OfReplay load, Turn turn) {
     busy = false;
+    reading = null;
     turns.add(load.replay().id());
     retryAt = turn.now().plus(limits.retryStoreAfter());
   }
@@ -342,7 +421,7 @@ final class Replays {
       running.remove(replay.id());
       counting.remove(replay.id());
       unbounded.remove(replay.id());
-    } else if (replyTo != null) {
+    } else if (replyTo != null && handOver.isOurs(replay.id())) {
       running.put(replay.id(), replay);
     }
     if (running.containsKey(replay.id())) {
@@ -359,7 +438,9 @@ final class Replays {
   private void cancelNow(Replay replay, Turn turn) {
     for (Cancelling asked = cancelling.poll(); asked != null; asked = cancelling.poll()) {
       Replay now = running.get(replay.id());
-      if (now == null) {
+      if (!lanes.isOurs(replay.id())) {
+        turn.reply(asked.replyTo(), new Answer.NotOurs(Shards.of(replay.id())));
+      } else if (now == null) {
         turn.reply(asked.replyTo(), new Answer.NotFound());
       } else {
         cancel(now, asked.by(), asked.replyTo(), turn);
@@ -370,7 +451,7 @@ final class Replays {
   /** How far a replay is could not be written: it goes on a little later from where it was. */
   void notWritten(Write.Progress write, @Nullable Consumer<Answer> replyTo, Turn turn) {
     landed(write, replyTo);
-    if (write.before() != null) {
+    if (write.before() != null && lanes.isOurs(write.replay().id())) {
       boolean isOfItsEndOnly = write.before().equals(write.replay());
       if (isOfItsEndOnly) {
         unbounded.add(write.replay().id());
@@ -391,10 +472,12 @@ final class Replays {
     if (replyTo == null) {
       busy = false;
       writing = null;
+    } else {
+      ending.remove(write.replay().id());
     }
   }
 
   @Nullable Instant nextWake() {
-    return mayRun() ? retryAt : null;
+    return mayRun() ? retryAt : settlingUntil;
   }
 }

@@ -4,13 +4,16 @@ import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.Answer.NotRetryable;
 import dev.holdfast.core.path.Answer.NotRetryable.Obstacle;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Load;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +34,20 @@ final class RetryByHand {
     this.commit = commit;
   }
 
+  /** Those whose answer may be from before another node decided for the message. */
+  private final Set<Load> doubtful = Collections.newSetFromMap(new IdentityHashMap<>());
+
   private record Asked(Request.RetryNow request, Actor by, Consumer<Answer> replyTo) {}
+
+  /** Endpoints are let go: what is being read may be old by the time that they are back. */
+  void doubt() {
+    doubtful.addAll(asked.keySet());
+  }
+
+  /** Everybody who waits for an answer. */
+  List<Consumer<Answer>> waiting() {
+    return asked.values().stream().map(Asked::replyTo).toList();
+  }
 
   void retry(Request.RetryNow request, Actor by, Consumer<Answer> replyTo, Turn turn) {
     Held held = lanes.held(request.message());
@@ -49,7 +65,9 @@ final class RetryByHand {
     if (question == null) {
       throw new IllegalStateException("nobody asked for message " + load.message());
     }
-    if (lanes.held(load.message()) != null || loads.isOutOfTime(load.message(), number)) {
+    if (doubtful.remove(load)
+        || lanes.held(load.message()) != null
+        || loads.isOutOfTime(load.message(), number)) {
       retry(question.request(), question.by(), question.replyTo(), turn);
       return;
     }
@@ -94,6 +112,9 @@ final class RetryByHand {
   private static @Nullable Answer refusal(Lane lane, Message message, String tenant) {
     if (!lane.endpoint.tenant().equals(tenant)) {
       return new Answer.NotFound();
+    }
+    if (!lane.ours) {
+      return new Answer.NotOurs(Shards.of(lane.endpoint.id()));
     }
     if (message.status() == Status.PENDING) {
       return new NotRetryable(Obstacle.BEING_SENT);

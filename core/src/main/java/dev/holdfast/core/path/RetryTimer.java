@@ -30,10 +30,33 @@ final class RetryTimer {
   private @Nullable Instant loadingThrough;
   private @Nullable DueCursor rewindTo;
 
-  RetryTimer(int most, Duration horizon, Loads loads) {
+  /** Whose messages are loaded. */
+  private Shards ours;
+
+  /** What was let go since the load under way was asked for. */
+  private Shards lost = Shards.NONE;
+
+  RetryTimer(int most, Duration horizon, Loads loads, Shards ours) {
     this.most = most;
     this.horizon = horizon;
     this.loads = loads;
+    this.ours = ours;
+  }
+
+  /** Messages in other shards are loaded from now on, and those due in new ones from the start. */
+  void loadFor(Shards shards) {
+    boolean isMore = !shards.minus(ours).isEmpty();
+    lost = lost.plus(ours.minus(shards));
+    ours = shards;
+    if (isMore) {
+      rewindTo = loadingThrough == null ? null : DueCursor.START;
+      loadedThrough = DueCursor.START;
+    }
+  }
+
+  /** Whether a load that has answered may know too little of a message. */
+  boolean isLost(Message message) {
+    return lost.has(message.endpoint());
   }
 
   /**
@@ -59,13 +82,16 @@ final class RetryTimer {
       return;
     }
     loadingThrough = through;
-    loads.start(
-        new Load.Due(Shards.ALL, loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
+    lost = Shards.NONE;
+    loads.start(new Load.Due(ours, loadedThrough, through, Math.min(LOAD_AT_ONCE, most)), turn);
   }
 
   /** Many alarms put off a load, but not when something that only the store has is due earlier. */
   private boolean mayLoad() {
-    return loadingThrough == null && loads.hasRoom() && (storedAlarms < most / 2 || isBehind());
+    return loadingThrough == null
+        && loads.hasRoom()
+        && (storedAlarms < most / 2 || isBehind())
+        && !ours.isEmpty();
   }
 
   private boolean isBehind() {

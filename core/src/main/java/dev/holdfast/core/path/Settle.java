@@ -190,7 +190,9 @@ final class Settle {
   void unfinished(Held held, Turn turn) {
     Lane lane = held.lane;
     lanes.stored(held);
-    if (match.isHeldBackInVain(held.message)) {
+    if (!lane.ours) {
+      lanes.letGo(held);
+    } else if (match.isHeldBackInVain(held.message)) {
       park.align(held, Match.Standing.FITS, turn);
     } else if (lane.isOpen() && recovery.isDue(held.message, lane.health(), turn.now())) {
       dispatch.offerRetry(held);

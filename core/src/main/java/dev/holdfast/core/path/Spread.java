@@ -2,12 +2,14 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,7 @@ final class Spread {
   private final Make make;
   private final Commit commit;
   private final Loads loads;
+  private final Lanes lanes;
   private final Deque<FanOut> steps = new ArrayDeque<>();
   private @Nullable FanOut underWay;
   private int waiting;
@@ -29,12 +32,13 @@ final class Spread {
   /** When a step that could not be written is tried again. */
   private Instant retryAt = Instant.EPOCH;
 
-  Spread(Limits limits, Match match, Make make, Commit commit, Loads loads) {
+  Spread(Limits limits, Match match, Make make, Commit commit, Loads loads, Lanes lanes) {
     this.limits = limits;
     this.match = match;
     this.make = make;
     this.commit = commit;
     this.loads = loads;
+    this.lanes = lanes;
   }
 
   /** Whether so many more messages may wait to be made. */
@@ -52,12 +56,30 @@ final class Spread {
     return steps.stream().mapToLong(FanOut::event).min().orElse(Long.MAX_VALUE);
   }
 
-  /** The store has these steps. */
+  /** The store has these steps; those of other nodes' events are for them to make. */
   void add(Collection<FanOut> planned) {
     for (FanOut step : planned) {
-      steps.add(step);
-      waiting += step.targets().size();
+      if (lanes.isOurs(step.event())) {
+        steps.add(step);
+        waiting += step.targets().size();
+      }
     }
+  }
+
+  /** Leaves what this node does not work on any more to the one that will. */
+  void letGo() {
+    for (Iterator<FanOut> left = steps.iterator(); left.hasNext(); ) {
+      FanOut step = left.next();
+      if (!lanes.isOurs(step.event())) {
+        left.remove();
+        waiting -= step.targets().size();
+      }
+    }
+  }
+
+  /** Whether a step of an event in these shards is being written. */
+  boolean isAbout(Shards shards) {
+    return underWay != null && shards.has(underWay.event());
   }
 
   void run(Turn turn) {
@@ -102,6 +124,10 @@ final class Spread {
   void notMade(FanOut step, Turn turn) {
     loads.accepted(step.message(0));
     underWay = null;
+    if (!lanes.isOurs(step.event())) {
+      waiting -= step.targets().size();
+      return;
+    }
     steps.addFirst(step);
     retryAt = turn.now().plus(limits.retryStoreAfter());
   }

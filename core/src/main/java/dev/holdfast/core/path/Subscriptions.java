@@ -15,6 +15,7 @@ import dev.holdfast.core.path.Request.Patch;
 import dev.holdfast.core.path.Request.Wish;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -37,6 +38,10 @@ final class Subscriptions {
   private final Dispatch dispatch;
   private final Replays replays;
   private final Later later;
+  private final HandOver handOver;
+
+  /** Whether this node has learned already, from the store, what it has written. */
+  private boolean isLearned;
 
   Subscriptions(
       IdSource ids,
@@ -46,7 +51,8 @@ final class Subscriptions {
       Align align,
       Dispatch dispatch,
       Replays replays,
-      Later later) {
+      Later later,
+      HandOver handOver) {
     this.ids = ids;
     this.match = match;
     this.lanes = lanes;
@@ -55,6 +61,12 @@ final class Subscriptions {
     this.dispatch = dispatch;
     this.replays = replays;
     this.later = later;
+    this.handOver = handOver;
+  }
+
+  /** A batch is on disk whose changes are known already, or not. */
+  void landing(boolean learned) {
+    isLearned = learned;
   }
 
   void subscribe(Request.Subscribe request, Actor by, Consumer<Answer> replyTo, Turn turn) {
@@ -210,12 +222,62 @@ final class Subscriptions {
 
   void subscribed(Write.Subscribe write, Lane lane, Consumer<Answer> replyTo, Turn turn) {
     lane.stored = true;
-    match.add(write.subscription());
-    if (write.history() != null) {
+    added(write.subscription());
+    if (write.history() != null && handOver.isOurs(write.history().id())) {
       replays.resume(write.history());
     }
     turn.reply(
         replyTo, new Answer.Subscribed(write.subscription(), lane.endpoint, write.history()));
+  }
+
+  /** A new subscription is on disk. */
+  void added(Subscription subscription) {
+    if (!isLearned) {
+      match.add(subscription);
+    }
+  }
+
+  /** A changed subscription is on disk. */
+  void replaced(Subscription subscription) {
+    match.changed(subscription);
+    if (!isLearned) {
+      match.replace(subscription);
+    }
+  }
+
+  /**
+   * Other nodes have changed something: what somebody has set here about endpoints, and is not on
+   * disk, is to be decided anew.
+   */
+  void forgetSettings() {
+    for (Lane lane : commit.configured()) {
+      Endpoint known = lane.learned;
+      List<Deed> undone = new ArrayList<>();
+      for (Deed deed : lane.deeds) {
+        if (deed.what() instanceof Deed.Configured configured) {
+          known = known == null ? configured.before() : known;
+          undone.add(deed);
+        }
+      }
+      lane.deeds.removeAll(undone);
+      lane.learned = null;
+      if (known != null) {
+        set(lane, lane.endpoint.withRateLimit(known.rateLimit()).withTls(known.tls()));
+      }
+    }
+  }
+
+  /** Another node has set something about an endpoint. */
+  void learned(Lane lane, Endpoint known) {
+    if (commit.isConfiguring(lane)) {
+      lane.learned = known;
+      return;
+    }
+    Endpoint before = lane.endpoint;
+    lane.endpoint = before.withRateLimit(known.rateLimit()).withTls(known.tls());
+    if (!Objects.equals(before.rateLimit(), known.rateLimit())) {
+      dispatch.limitChanged(lane);
+    }
   }
 
   /** A subscription could not be written. */
@@ -342,8 +404,7 @@ final class Subscriptions {
   void updated(
       Subscription subscription, Lane lane, @Nullable Consumer<Answer> replyTo, Turn turn) {
     lane.stored = true;
-    match.changed(subscription);
-    match.replace(subscription);
+    replaced(subscription);
     if (replyTo != null) {
       align.changed(subscription, turn);
       turn.reply(replyTo, new Answer.Updated(subscription, lane.endpoint));
@@ -382,8 +443,10 @@ final class Subscriptions {
   }
 
   void unsubscribed(Subscription subscription, Consumer<Answer> replyTo, Turn turn) {
-    match.remove(subscription);
-    align.ended(subscription, turn);
+    if (!isLearned) {
+      match.remove(subscription);
+      align.ended(subscription, turn);
+    }
     turn.reply(replyTo, new Answer.Unsubscribed());
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Load;
 import java.time.Instant;
@@ -59,6 +60,11 @@ final class Wait {
     }
   }
 
+  /** The node works on other shards from now on. */
+  void workOn(Shards shards) {
+    timer.loadFor(shards);
+  }
+
   boolean slotHasCome(Held held, Turn turn) {
     Instant due = held.message.due();
     return due == null || !turn.now().isBefore(due);
@@ -74,6 +80,8 @@ final class Wait {
     for (Message message : messages) {
       Lane lane = lanes.get(message.endpoint());
       if (lane == null
+          || !lane.ours
+          || timer.isLost(message)
           || message.due() == null
           || lanes.held(message.id()) != null
           || loads.isOutOfTime(message.id(), number)) {

@@ -73,6 +73,16 @@ public record Snapshot(
       };
     }
 
+    /** How many have a status. */
+    public int of(Message.Status status) {
+      return switch (status) {
+        case PENDING -> pending;
+        case WAITING -> waiting;
+        case PARKED -> parked;
+        case PAUSED -> paused;
+      };
+    }
+
     public Unfinished plus(Unfinished other) {
       return new Unfinished(
           pending + other.pending,

@@ -6,8 +6,15 @@ import java.util.List;
  * What became of a batch that is now on disk.
  *
  * @param accepts one result for each {@link Write.Accept} of the batch, in order
+ * @param version as {@link Known#version}, the one that this batch has made; 0 when it has changed
+ *     nothing that every node knows, or when nobody shares the store
  */
-public record Written(List<AcceptResult> accepts) {
+public record Written(List<AcceptResult> accepts, long version) {
+
+  /** What has changed nothing that other nodes would have to know. */
+  public Written(List<AcceptResult> accepts) {
+    this(accepts, 0);
+  }
 
   /** What became of the events of one request. */
   public sealed interface AcceptResult {

@@ -20,11 +20,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Puts what somebody did into words: which action on what, and what is otherwise since then. */
-final class Acts {
+public final class Acts {
 
   private Acts() {}
 
-  static Act of(Deed deed) {
+  public static Act of(Deed deed) {
     return switch (deed.what()) {
       case Deed.Subscribed done -> {
         Facts after = facts(done.after(), done.endpoint());

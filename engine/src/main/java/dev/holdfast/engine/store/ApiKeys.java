@@ -4,7 +4,9 @@ import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey.Role;
+import dev.holdfast.engine.store.Transactions.Lock;
 import java.nio.ByteBuffer;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,6 +14,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
@@ -21,21 +24,26 @@ public final class ApiKeys {
   /** What the ids of keys begin with, as people see them. */
   public static final String ID_PREFIX = "key";
 
-  static final String COLUMNS =
+  public static final String COLUMNS =
       "id, name, role, tenant, created_at, hash, sum, expires_at, last_used_at";
 
   private static final String FIND = "SELECT " + COLUMNS + " FROM api_keys WHERE hash = ?";
 
-  private final Writer writer;
-  private final Reader reader;
+  private final Transactions transactions;
 
-  ApiKeys(Writer writer, Reader reader) {
-    this.writer = writer;
-    this.reader = reader;
+  public ApiKeys(Transactions transactions) {
+    this.transactions = transactions;
+  }
+
+  /**
+   * Whether others may make and forget keys at any time: whoever remembers keys has to look again.
+   */
+  public boolean isShared() {
+    return transactions.isShared();
   }
 
   public boolean isEmpty() throws StoreException {
-    return reader.read(
+    return transactions.read(
         "looking for keys",
         connection -> {
           try (ResultSet rows =
@@ -63,18 +71,44 @@ public final class ApiKeys {
       @Nullable Instant expiresAt,
       Actor by)
       throws StoreException {
+    return keep(name, role, tenant, sha256, createdAt, expiresAt, by, false)
+        .orElseThrow(() -> new IllegalStateException("a key that was kept is not there"));
+  }
+
+  /**
+   * Keeps a key that does not end if there is none yet: of several nodes that begin with a store,
+   * one makes its first key. Empty when there is one already.
+   */
+  public Optional<ApiKey> putFirst(
+      String name, Role role, byte[] sha256, Instant createdAt, Actor by) throws StoreException {
+    return keep(name, role, null, sha256, createdAt, null, by, true);
+  }
+
+  private Optional<ApiKey> keep(
+      String name,
+      Role role,
+      @Nullable String tenant,
+      byte[] sha256,
+      Instant createdAt,
+      @Nullable Instant expiresAt,
+      Actor by,
+      boolean isFirst)
+      throws StoreException {
     if (sha256.length != HASH_BYTES) {
       throw new IllegalArgumentException("not a SHA-256: " + sha256.length + " bytes");
     }
-    writer.transact(
+    transactions.transact(
         "keeping a key",
         (connection, chains) -> {
+          transactions.lock(connection, Lock.API_KEYS);
+          if (isFirst && highest(connection) > 0) {
+            return;
+          }
           try (PreparedStatement statement =
               connection.prepareStatement(
                   "INSERT INTO api_keys (id, name, role, tenant, hash, created_at, sum, expires_at)"
-                      + " SELECT max(?, coalesce(max(id), 0) + 1), ?, ?, ?, ?, ?, ?, ?"
-                      + " FROM api_keys")) {
-            statement.setLong(1, Id.floor(createdAt));
+                      + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")) {
+            statement.setLong(1, Math.max(Id.floor(createdAt), highest(connection) + 1));
             statement.setString(2, name);
             statement.setString(3, role.name());
             statement.setString(4, tenant);
@@ -93,8 +127,15 @@ public final class ApiKeys {
           }
           chains.append(act(by, createdAt, "key.created", kept, null, facts(kept)));
         });
-    return find(sha256)
-        .orElseThrow(() -> new IllegalStateException("a key that was kept is not there"));
+    return find(sha256);
+  }
+
+  private static long highest(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT coalesce(max(id), 0) FROM api_keys");
+        ResultSet row = statement.executeQuery()) {
+      return row.next() ? row.getLong(1) : 0;
+    }
   }
 
   /** A key that does not end, made by the program that the engine runs in. */
@@ -110,7 +151,7 @@ public final class ApiKeys {
    * @param by who wants that
    */
   public void delete(long id, Actor by, Instant now) throws StoreException {
-    writer.transact(
+    transactions.transact(
         "forgetting a key",
         (connection, chains) -> {
           Optional<ApiKey> known;
@@ -156,22 +197,31 @@ public final class ApiKeys {
    * @param times by the keys' numbers
    */
   public void used(Map<Long, Instant> times) throws StoreException {
-    writer.executeAll(
+    transactions.transact(
         "writing down which keys were used",
-        "UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, ?1), ?1) WHERE id = ?2",
-        times.entrySet(),
-        (statement, time) -> {
-          statement.setLong(1, Rows.micros(time.getValue()));
-          statement.setLong(2, time.getKey());
+        (connection, _) -> {
+          try (PreparedStatement statement =
+              connection.prepareStatement(
+                  "UPDATE api_keys SET last_used_at = ?"
+                      + " WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)")) {
+            // In one order, so that of two who write the same one goes first.
+            for (Map.Entry<Long, Instant> time : new TreeMap<>(times).entrySet()) {
+              statement.setLong(1, Rows.micros(time.getValue()));
+              statement.setLong(2, time.getKey());
+              statement.setLong(3, Rows.micros(time.getValue()));
+              statement.executeUpdate();
+            }
+          }
         });
   }
 
   /** Every key, by its SHA-256. */
   public Map<ByteBuffer, ApiKey> all() throws StoreException {
-    return reader.read("reading the keys", ApiKeys::all);
+    return transactions.read("reading the keys", ApiKeys::all);
   }
 
-  private static Map<ByteBuffer, ApiKey> all(Reader.Statements connection) throws SQLException {
+  private static Map<ByteBuffer, ApiKey> all(Transactions.Statements connection)
+      throws SQLException {
     Map<ByteBuffer, ApiKey> keys = new HashMap<>();
     try (ResultSet row =
         connection.prepare("SELECT " + COLUMNS + " FROM api_keys").executeQuery()) {
@@ -183,7 +233,7 @@ public final class ApiKeys {
   }
 
   public Optional<ApiKey> find(byte[] sha256) throws StoreException {
-    return reader.read("finding a key", connection -> find(connection.prepare(FIND), sha256));
+    return transactions.read("finding a key", connection -> find(connection.prepare(FIND), sha256));
   }
 
   private static Optional<ApiKey> find(PreparedStatement statement, byte[] sha256)
@@ -198,7 +248,7 @@ public final class ApiKeys {
     }
   }
 
-  static ApiKey key(ResultSet row) throws SQLException {
+  public static ApiKey key(ResultSet row) throws SQLException {
     byte[] hash = row.getBytes(6);
     return Damaged.orIntact(
         "api_keys", row.getLong(1), row.getLong(7), () -> readKey(row), key -> sum(key, hash));

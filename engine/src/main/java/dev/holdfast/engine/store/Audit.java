@@ -19,19 +19,18 @@ public final class Audit {
   private static final String COLUMNS =
       "id, chain, number, at, action, actor, target, entry, previous, hash";
 
-  private final Writer writer;
-  private final Reader reader;
+  private final Transactions transactions;
   private final int mostRows;
 
-  Audit(Writer writer, Reader reader, int mostRows) {
-    this.writer = writer;
-    this.reader = reader;
+  /** Looks at no more than {@code mostRows} entries for one question. */
+  public Audit(Transactions transactions, int mostRows) {
+    this.transactions = transactions;
     this.mostRows = mostRows;
   }
 
   /** Writes down what is changed by nothing else in the store; when it returns, it is on disk. */
   public void append(Act act) throws StoreException {
-    writer.transact("writing down what was done", (_, chains) -> chains.append(act));
+    transactions.transact("writing down what was done", (_, chains) -> chains.append(act));
   }
 
   /**
@@ -71,10 +70,10 @@ public final class Audit {
 
   /** Looks at a limited number of rows, so it may find less than there is room for. */
   public Found find(Query query) throws StoreException {
-    return reader.read("reading the audit log", connection -> find(connection, query));
+    return transactions.read("reading the audit log", connection -> find(connection, query));
   }
 
-  private Found find(Reader.Statements connection, Query query) throws SQLException {
+  private Found find(Transactions.Statements connection, Query query) throws SQLException {
     List<Entry> entries = new ArrayList<>();
     int looked = 0;
     long last = query.before();
@@ -101,7 +100,8 @@ public final class Audit {
   }
 
   /** One chain goes by its numbers, all of them by the order in which they were written. */
-  private PreparedStatement prepare(Reader.Statements connection, Query query) throws SQLException {
+  private PreparedStatement prepare(Transactions.Statements connection, Query query)
+      throws SQLException {
     if (query.chain() == null) {
       PreparedStatement all =
           connection.prepare(
@@ -125,8 +125,9 @@ public final class Audit {
         connection.prepare(
             "SELECT "
                 + COLUMNS
-                + " FROM audit INDEXED BY audit_by_target WHERE chain = ? AND target = ?"
-                + " AND number < ? ORDER BY id DESC LIMIT ?");
+                + " FROM audit WHERE chain = ? AND target = ?"
+                // With a sign, so that the index of targets is taken and not that of numbers.
+                + " AND +number < ? ORDER BY id DESC LIMIT ?");
     ofTarget.setString(1, query.chain());
     ofTarget.setString(2, query.target());
     ofTarget.setLong(3, query.before());

@@ -20,18 +20,24 @@ import org.slf4j.LoggerFactory;
  *
  * <p>An entry's hash is that of the hash before it and of its own text, so whoever changes an entry
  * has to change all behind it, and whoever knows one of those notices. Where each chain ends is in
- * memory once it was needed. A line in the log for each entry lets others know, too.
+ * memory once it was needed, unless others append too: then one transaction does at a time, and
+ * looks where the chains end. A line in the log for each entry lets others know, too.
  */
-final class AuditChains {
+public final class AuditChains {
   private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
   private static final int HASH_BYTES = 32;
+  private static final String UNIQUE_VIOLATION = "23505";
 
   private final Connection connection;
+  private final @Nullable Transactions shared;
   private final MessageDigest sha256 = Facts.sha256();
   private final Map<String, Link> heads = new HashMap<>();
 
   /** What the transaction under way appends. */
   private final List<Link> appended = new ArrayList<>();
+
+  /** The number of the last entry of all, in a transaction of a store that others append to. */
+  private long last;
 
   private @Nullable PreparedStatement insert;
   private @Nullable PreparedStatement findHead;
@@ -44,10 +50,29 @@ final class AuditChains {
   }
 
   AuditChains(Connection connection) {
-    this.connection = connection;
+    this(connection, null);
   }
 
-  void append(Act act) throws SQLException {
+  private AuditChains(Connection connection, @Nullable Transactions shared) {
+    this.connection = connection;
+    this.shared = shared;
+  }
+
+  /**
+   * Those of a store that others append to as well, for one transaction, which sees what was
+   * committed before each of its statements. What it does after the first entry keeps the others
+   * waiting, so that is best appended at its end.
+   */
+  public static AuditChains shared(Connection connection, Transactions shared) {
+    return new AuditChains(connection, shared);
+  }
+
+  /** Appends an entry. */
+  public void append(Act act) throws SQLException {
+    if (shared != null && appended.isEmpty()) {
+      shared.lock(connection, Transactions.Lock.AUDIT);
+      last = last(connection);
+    }
     Link previous = head(act.chain());
     long number = previous.number() + 1;
     String entry = act.json(number);
@@ -55,8 +80,13 @@ final class AuditChains {
     if (insert == null) {
       insert =
           connection.prepareStatement(
-              "INSERT INTO audit (chain, number, at, action, actor, target, entry, previous, hash)"
-                  + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+              "INSERT INTO audit (chain, number, at, action, actor, target, entry, previous, hash"
+                  + (shared == null
+                      ? ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                      : ", id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    }
+    if (shared != null) {
+      insert.setLong(10, ++last);
     }
     insert.setString(1, act.chain());
     insert.setLong(2, number);
@@ -70,7 +100,7 @@ final class AuditChains {
     try {
       insert.executeUpdate();
     } catch (SQLException e) {
-      if (Sqlite.isConstraint(e)) {
+      if (Sqlite.isConstraint(e) || UNIQUE_VIOLATION.equals(e.getSQLState())) {
         // Tried again for ever it would keep everything else from being written.
         throw new Damaged(
             "the chain \"%s\" of the audit log has an entry %d that somebody else has written"
@@ -85,6 +115,14 @@ final class AuditChains {
   static byte[] hash(MessageDigest sha256, byte[] previous, String entry) {
     sha256.update(previous);
     return sha256.digest(entry.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static long last(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT coalesce(max(id), 0) FROM audit");
+        ResultSet row = statement.executeQuery()) {
+      return row.next() ? row.getLong(1) : 0;
+    }
   }
 
   private Link head(String chain) throws SQLException {
@@ -111,9 +149,12 @@ final class AuditChains {
     }
   }
 
-  void committed() {
+  /** What was appended is kept. */
+  public void committed() {
     for (Link link : appended) {
-      heads.put(link.chain(), link);
+      if (shared == null) {
+        heads.put(link.chain(), link);
+      }
       LOG.info(
           "audit.appended chain=\"{}\" number={} action={} hash={}",
           link.chain(),

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * is not as it was written or not there. What was cut off at the very end of the log it cannot see:
  * for that, hashes are kept elsewhere.
  */
-final class AuditCheck {
+public final class AuditCheck {
+  /** How many rows are in memory at once, where it can be said. */
+  private static final int FETCHED = 500;
+
   private final Connection connection;
   private final Consumer<String> problems;
   private final MessageDigest sha256 = Facts.sha256();
@@ -32,7 +35,7 @@ final class AuditCheck {
   }
 
   /** Returns how many entries there are. */
-  static long run(Connection connection, Consumer<String> problems) throws SQLException {
+  public static long run(Connection connection, Consumer<String> problems) throws SQLException {
     AuditCheck check = new AuditCheck(connection, problems);
     check.run();
     return check.rows;
@@ -41,18 +44,20 @@ final class AuditCheck {
   private void run() throws SQLException {
     long lastId = 0;
     Long gap = null;
-    try (Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery(
-                "SELECT id, chain, number, at, action, actor, target, entry, previous, hash"
-                    + " FROM audit ORDER BY id")) {
-      while (row.next()) {
-        rows++;
-        if (row.getLong(1) != lastId + 1 && gap == null) {
-          gap = lastId;
+    try (Statement statement = connection.createStatement()) {
+      statement.setFetchSize(FETCHED);
+      try (ResultSet row =
+          statement.executeQuery(
+              "SELECT id, chain, number, at, action, actor, target, entry, previous, hash"
+                  + " FROM audit ORDER BY id")) {
+        while (row.next()) {
+          rows++;
+          if (row.getLong(1) != lastId + 1 && gap == null) {
+            gap = lastId;
+          }
+          lastId = row.getLong(1);
+          look(row);
         }
-        lastId = row.getLong(1);
-        look(row);
       }
     }
     if (gap != null && broken.isEmpty()) {

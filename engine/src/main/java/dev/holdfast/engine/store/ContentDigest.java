@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Each field is preceded by its length, so that no two contents are digested alike; a field that
  * is absent has the length -1. For one thread.
  */
-final class ContentDigest {
+public final class ContentDigest {
   private static final int ABSENT = -1;
 
   private final MessageDigest sha256;
   private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES + Integer.BYTES);
 
-  ContentDigest() {
+  public ContentDigest() {
     try {
       sha256 = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
@@ -28,7 +28,7 @@ final class ContentDigest {
     }
   }
 
-  byte[] of(Event event) {
+  public byte[] of(Event event) {
     sha256.reset();
     add(event.type());
     add(event.subject());

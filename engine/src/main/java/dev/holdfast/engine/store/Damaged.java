@@ -3,41 +3,44 @@ package dev.holdfast.engine.store;
 import java.sql.SQLException;
 
 /** What is on disk is not what was written. The message says what it is, and what to do. */
-final class Damaged extends SQLException {
+public final class Damaged extends SQLException {
   private static final long serialVersionUID = 1L;
 
-  static final String WHAT_TO_DO =
+  public static final String WHAT_TO_DO =
       "Restore the data directory from a backup; ./holdfast check names all that is damaged.";
 
   private final String what;
 
-  Damaged(String what) {
+  /** Found without another error. */
+  public Damaged(String what) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO);
     this.what = what;
   }
 
-  Damaged(String what, Throwable cause) {
+  /** Found by another error. */
+  public Damaged(String what, Throwable cause) {
     super("the store is damaged: " + what + ". " + WHAT_TO_DO, cause);
     this.what = what;
   }
 
   /** What is damaged, without what to do. */
-  String what() {
+  public String what() {
     return what;
   }
 
   /** A value that is made of a row, whatever may be wrong with that. */
-  interface Decoding<T> {
+  public interface Decoding<T> {
     T decode() throws SQLException;
   }
 
   /** The sum of what was read. */
-  interface Summing<T> {
+  public interface Summing<T> {
     long sum(T value);
   }
 
   /** Makes a value of a row, and refuses it if it is not what was written. */
-  static <T> T orIntact(String table, long row, long kept, Decoding<T> decoding, Summing<T> summing)
+  public static <T> T orIntact(
+      String table, long row, long kept, Decoding<T> decoding, Summing<T> summing)
       throws SQLException {
     T value;
     try {

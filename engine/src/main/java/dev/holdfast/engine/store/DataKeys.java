@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** How the keys that values are sealed with are kept. */
-final class DataKeys {
+public final class DataKeys {
   /** The columns that {@link #key} reads, in its order. */
-  static final String COLUMNS = "id, master, wrapped, created_at, sum";
+  public static final String COLUMNS = "id, master, wrapped, created_at, sum";
 
   /** The version of the tables that brought them. */
   private static final int SINCE = 7;
@@ -21,10 +21,12 @@ final class DataKeys {
 
   /** All of them; none in a store of an earlier version. */
   static List<WrappedKey> read(Connection connection) throws SQLException {
+    return Migrations.version(connection) < SINCE ? List.of() : all(connection);
+  }
+
+  /** All of them, in a store that has a table for them. */
+  public static List<WrappedKey> all(Connection connection) throws SQLException {
     List<WrappedKey> keys = new ArrayList<>();
-    if (Migrations.version(connection) < SINCE) {
-      return keys;
-    }
     try (Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery("SELECT " + COLUMNS + " FROM data_keys ORDER BY id")) {
@@ -45,7 +47,7 @@ final class DataKeys {
             != 0;
   }
 
-  static WrappedKey key(ResultSet row) throws SQLException {
+  public static WrappedKey key(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "data_keys",
         row.getLong(1),
@@ -57,10 +59,14 @@ final class DataKeys {
   }
 
   /** Keeps them, in the place of those that were there, within a transaction. */
-  static void put(Connection connection, List<WrappedKey> keys) throws SQLException {
+  public static void put(Connection connection, List<WrappedKey> keys) throws SQLException {
     try (PreparedStatement row =
         connection.prepareStatement(
-            "INSERT OR REPLACE INTO data_keys (" + COLUMNS + ") VALUES (?, ?, ?, ?, ?)")) {
+            "INSERT INTO data_keys ("
+                + COLUMNS
+                + ") VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+                + " master = excluded.master, wrapped = excluded.wrapped,"
+                + " created_at = excluded.created_at, sum = excluded.sum")) {
       for (WrappedKey key : keys) {
         row.setInt(1, key.id());
         row.setString(2, key.master());

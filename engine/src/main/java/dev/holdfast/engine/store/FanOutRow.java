@@ -12,22 +12,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How a step of an event's messages that are still to be made is kept. */
-final class FanOutRow {
+public final class FanOutRow {
   /** The columns that {@link #read} reads, in its order. */
-  static final String COLUMNS = "event, first, event_size, targets, sum, versions";
+  public static final String COLUMNS = "event, first, event_size, targets, sum, versions";
 
   private static final int TARGET_BYTES = 2 * Long.BYTES;
   private static final byte NO_VERSION = 0;
 
   /** How many messages of an event are still to be made. */
-  static final String COUNT_OF_EVENT =
+  public static final String COUNT_OF_EVENT =
       "SELECT coalesce(sum(length(targets) / "
           + TARGET_BYTES
           + "), 0) FROM fan_outs WHERE event = ?";
 
   private FanOutRow() {}
 
-  static void set(PreparedStatement row, FanOut step) throws SQLException {
+  public static void set(PreparedStatement row, FanOut step) throws SQLException {
     byte[] targets = bytes(step.targets());
     byte[] versions = versions(step.targets());
     row.setLong(1, step.event());
@@ -38,7 +38,7 @@ final class FanOutRow {
     row.setBytes(6, versions);
   }
 
-  static FanOut read(ResultSet row) throws SQLException {
+  public static FanOut read(ResultSet row) throws SQLException {
     byte[] targets = row.getBytes(4);
     byte[] versions = row.getBytes(6);
     return Damaged.orIntact(

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it was dropped; absent when it was delivered
  * @param version as {@link Message#version}
  */
-record Finished(
+public record Finished(
     long id,
     long event,
     long subscription,
@@ -25,10 +25,11 @@ record Finished(
     @Nullable Version version) {
 
   /** The columns that {@link #from} reads, in its order. */
-  static final String COLUMNS =
+  public static final String COLUMNS =
       "id, event, subscription, endpoint, reason, finished_at, attempts, sum, version";
 
-  static Finished of(Message message, @Nullable DropReason reason, Instant at, int attempts) {
+  public static Finished of(
+      Message message, @Nullable DropReason reason, Instant at, int attempts) {
     return new Finished(
         message.id(),
         message.event(),
@@ -40,7 +41,7 @@ record Finished(
         message.version());
   }
 
-  long sum() {
+  public long sum() {
     RowSum sum =
         RowSum.of("messages")
             .add(id)
@@ -56,7 +57,7 @@ record Finished(
     return sum.value();
   }
 
-  static Finished from(ResultSet row) throws SQLException {
+  public static Finished from(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "messages", row.getLong(1), row.getLong(8), () -> read(row), Finished::sum);
   }

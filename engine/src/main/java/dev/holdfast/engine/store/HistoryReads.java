@@ -2,7 +2,6 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
-import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.port.History;
@@ -13,8 +12,6 @@ import dev.holdfast.engine.store.Rows.EventHead;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -70,9 +67,6 @@ final class HistoryReads implements History {
 
   private static final String RANGE = "m.id >= ? AND m.id < ? ORDER BY m.id DESC LIMIT ?";
 
-  /** The last time that an id can tell. */
-  private static final Instant LAST_TIME = Id.time(Long.MAX_VALUE);
-
   private final BlockingQueue<Reader> idle;
   private final StoreLimits limits;
 
@@ -120,7 +114,7 @@ final class HistoryReads implements History {
     return read("reading the latest events", c -> PastReads.latest(c, tenant, limit, limits));
   }
 
-  <T> T read(String doing, Reader.Read<T> read) throws StoreException {
+  <T> T read(String doing, Transactions.Read<T> read) throws StoreException {
     Reader reader;
     try {
       reader = idle.poll(limits.historyRead().toMillis(), TimeUnit.MILLISECONDS);
@@ -141,15 +135,15 @@ final class HistoryReads implements History {
     }
   }
 
-  private Page messages(Reader.Statements connection, Query query) throws SQLException {
+  private Page messages(Transactions.Statements connection, Query query) throws SQLException {
     if (isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
         || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())) {
       return new Page(List.of(), null);
     }
-    long from = query.since() == null ? 0 : firstIdAt(query.since());
+    long from = query.since() == null ? 0 : Summaries.firstIdAt(query.since());
     long below = query.before();
     if (query.until() != null) {
-      below = Math.min(below, firstIdAt(query.until()));
+      below = Math.min(below, Summaries.firstIdAt(query.until()));
     }
     Long event = null;
     List<MessageSummary> items = new ArrayList<>();
@@ -169,7 +163,7 @@ final class HistoryReads implements History {
         }
       }
       from = Math.max(from, event + 1);
-      below = Math.min(below, lastMessageOf(head) + 1);
+      below = Math.min(below, Summaries.lastMessageOf(head) + 1);
     }
     Set<Status> wanted =
         query.statuses().isEmpty() ? EnumSet.allOf(Status.class) : query.statuses();
@@ -211,7 +205,7 @@ final class HistoryReads implements History {
   }
 
   /** The messages that replays have made of an event's, newest first. */
-  private List<Found> remade(Reader.Statements connection, long event) throws SQLException {
+  private List<Found> remade(Transactions.Statements connection, long event) throws SQLException {
     List<Remaking> made = new ArrayList<>();
     PreparedStatement statement = connection.prepare(Remaking.OF_EVENT);
     statement.setLong(1, event);
@@ -236,8 +230,9 @@ final class HistoryReads implements History {
   /**
    * The message with what it was made of, if a replay has made it: its id is not by its event's.
    */
-  private static Found withOrigin(Reader.Statements connection, Found found) throws SQLException {
-    if (found.summary().id() <= lastMessageOf(found.event())) {
+  private static Found withOrigin(Transactions.Statements connection, Found found)
+      throws SQLException {
+    if (found.summary().id() <= Summaries.lastMessageOf(found.event())) {
       return found;
     }
     PreparedStatement statement = connection.prepare(Remaking.OF_MESSAGE);
@@ -252,7 +247,7 @@ final class HistoryReads implements History {
   }
 
   /** Up to which id the index has all finished messages. */
-  static long indexedThrough(Reader.Statements connection) throws SQLException {
+  static long indexedThrough(Transactions.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Extent.SELECT).executeQuery()) {
       return Extent.from(row).through();
     }
@@ -263,7 +258,7 @@ final class HistoryReads implements History {
    * tell how many there are.
    */
   private static boolean isOfAnother(
-      Reader.Statements connection, String table, @Nullable Long id, String tenant)
+      Transactions.Statements connection, String table, @Nullable Long id, String tenant)
       throws SQLException {
     if (id == null) {
       return false;
@@ -278,19 +273,10 @@ final class HistoryReads implements History {
   }
 
   /** The event that is being removed, which nobody sees any more. */
-  static @Nullable Long hidden(Reader.Statements connection) throws SQLException {
+  static @Nullable Long hidden(Transactions.Statements connection) throws SQLException {
     try (ResultSet row = connection.prepare(Removal.HIDDEN).executeQuery()) {
       return Removal.hidden(row);
     }
-  }
-
-  /** The lowest id of what was created at {@code time} or later, to the millisecond. */
-  static long firstIdAt(Instant time) {
-    if (time.isAfter(LAST_TIME)) {
-      return Long.MAX_VALUE;
-    }
-    Instant millis = time.truncatedTo(ChronoUnit.MILLIS);
-    return Id.floor(millis.equals(time) ? millis : millis.plusMillis(1));
   }
 
   /** A table of messages. */
@@ -342,12 +328,12 @@ final class HistoryReads implements History {
     /** With more numbers of attempts than this, all unfinished messages are walked instead. */
     private static final int MOST_GROUPS = 100;
 
-    private final Reader.Statements connection;
+    private final Transactions.Statements connection;
     private final int mostRows;
     private final List<Walk> walks = new ArrayList<>();
     private @Nullable Long cut;
 
-    Walks(Reader.Statements connection, int mostRows) {
+    Walks(Transactions.Statements connection, int mostRows) {
       this.connection = connection;
       this.mostRows = mostRows;
     }
@@ -364,7 +350,7 @@ final class HistoryReads implements History {
     void addAll(Query query, Set<Status> wanted, long from, long below) throws SQLException {
       List<Message.Status> unfinished =
           Arrays.stream(Message.Status.values())
-              .filter(status -> wanted.contains(shown(status)))
+              .filter(status -> wanted.contains(Summaries.shown(status)))
               .toList();
       List<Group> groups = groups(query.endpoint(), unfinished);
       boolean scansUnfinished = !unfinished.isEmpty() && groups == null;
@@ -643,47 +629,13 @@ final class HistoryReads implements History {
   private static Found unfinished(ResultSet row) throws SQLException {
     Message message = Rows.message(row);
     EventHead event = eventOf(message.event(), row, UNFINISHED_EVENT_COLUMN);
-    return new Found(
-        new MessageSummary(
-            message.id(),
-            publicId(event),
-            message.subscription(),
-            message.endpoint(),
-            event.type(),
-            event.subject(),
-            shown(message.status()),
-            null,
-            message.attempts(),
-            message,
-            message.version()),
-        event);
-  }
-
-  private static Status shown(Message.Status status) {
-    return switch (status) {
-      case PENDING -> Status.PENDING;
-      case WAITING -> Status.WAITING;
-      case PARKED, PAUSED -> Status.PARKED;
-    };
+    return new Found(Summaries.of(message, event), event);
   }
 
   private static Found finished(ResultSet row) throws SQLException {
     Finished message = Finished.from(row);
     EventHead event = eventOf(message.event(), row, FINISHED_EVENT_COLUMN);
-    return new Found(
-        new MessageSummary(
-            message.id(),
-            publicId(event),
-            message.subscription(),
-            message.endpoint(),
-            event.type(),
-            event.subject(),
-            message.reason() == null ? Status.DELIVERED : Status.DROPPED,
-            message.reason(),
-            message.attempts(),
-            null,
-            message.version()),
-        event);
+    return new Found(Summaries.of(message, event), event);
   }
 
   private static EventHead eventOf(long event, ResultSet row, int column) throws SQLException {
@@ -693,12 +645,8 @@ final class HistoryReads implements History {
     return Rows.eventHead(row, column);
   }
 
-  private static String publicId(EventHead event) {
-    return event.callerId() != null ? event.callerId() : Id.text(Id.EVENT, event.id());
-  }
-
-  private Optional<MessageDetail> message(Reader.Statements connection, String tenant, long id)
-      throws SQLException {
+  private Optional<MessageDetail> message(
+      Transactions.Statements connection, String tenant, long id) throws SQLException {
     for (Table table : Table.values()) {
       Found found = find(connection, table, id);
       if (found != null) {
@@ -711,12 +659,13 @@ final class HistoryReads implements History {
     return Optional.empty();
   }
 
-  private static @Nullable Found find(Reader.Statements connection, long id) throws SQLException {
+  private static @Nullable Found find(Transactions.Statements connection, long id)
+      throws SQLException {
     Found unfinished = find(connection, Table.UNFINISHED, id);
     return unfinished != null ? unfinished : find(connection, Table.FINISHED, id);
   }
 
-  private static @Nullable Found find(Reader.Statements connection, Table table, long id)
+  private static @Nullable Found find(Transactions.Statements connection, Table table, long id)
       throws SQLException {
     PreparedStatement statement = connection.prepare(table.select + "m.id = ?");
     statement.setLong(1, id);
@@ -725,8 +674,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private MessageDetail detail(Reader.Statements connection, Table table, MessageSummary summary)
-      throws SQLException {
+  private MessageDetail detail(
+      Transactions.Statements connection, Table table, MessageSummary summary) throws SQLException {
     List<Attempt> attempts = attempts(connection, summary.id());
     if (table == Table.FINISHED) {
       lastAttempt(connection, summary.id(), summary.attempts()).ifPresent(attempts::add);
@@ -737,7 +686,8 @@ final class HistoryReads implements History {
     return new MessageDetail(summary, attempts);
   }
 
-  private List<Attempt> attempts(Reader.Statements connection, long message) throws SQLException {
+  private List<Attempt> attempts(Transactions.Statements connection, long message)
+      throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT number, "
@@ -755,7 +705,7 @@ final class HistoryReads implements History {
   }
 
   private static Optional<Attempt> lastAttempt(
-      Reader.Statements connection, long message, int number) throws SQLException {
+      Transactions.Statements connection, long message, int number) throws SQLException {
     PreparedStatement statement =
         connection.prepare(
             "SELECT "
@@ -767,8 +717,8 @@ final class HistoryReads implements History {
     }
   }
 
-  private Optional<EventDetail> event(Reader.Statements connection, String tenant, EventKey key)
-      throws SQLException {
+  private Optional<EventDetail> event(
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
     EventHead head = eventHead(connection, tenant, key);
     if (head == null || Objects.equals(hidden(connection), head.id())) {
       return Optional.empty();
@@ -783,7 +733,7 @@ final class HistoryReads implements History {
     List<MessageSummary> messages = new ArrayList<>();
     for (Table table : Table.values()) {
       try (Walks walks = new Walks(connection, limits.historyRows())) {
-        walks.add(table, head.id() + 1, lastMessageOf(head) + 1);
+        walks.add(table, head.id() + 1, Summaries.lastMessageOf(head) + 1);
         for (Found found = walks.newest(); found != null; found = walks.newest()) {
           if (found.event().id() == head.id()) {
             messages.add(found.summary());
@@ -804,7 +754,7 @@ final class HistoryReads implements History {
   }
 
   /** How many messages of an event are still to be made. */
-  private static int toBeMade(Reader.Statements connection, long event) throws SQLException {
+  private static int toBeMade(Transactions.Statements connection, long event) throws SQLException {
     PreparedStatement statement = connection.prepare(FanOutRow.COUNT_OF_EVENT);
     statement.setLong(1, event);
     try (ResultSet row = statement.executeQuery()) {
@@ -818,7 +768,7 @@ final class HistoryReads implements History {
 
   /** The event beside its payload, if the tenant has such an event. */
   private static @Nullable EventHead eventHead(
-      Reader.Statements connection, String tenant, EventKey key) throws SQLException {
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
     return switch (key) {
       case EventKey.Own own -> {
         EventHead head = eventHead(connection, own.id());
@@ -839,7 +789,7 @@ final class HistoryReads implements History {
     };
   }
 
-  private static @Nullable EventHead eventHead(Reader.Statements connection, long id)
+  private static @Nullable EventHead eventHead(Transactions.Statements connection, long id)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare("SELECT " + Rows.EVENT_HEAD_COLUMNS + " FROM events WHERE id = ?");
@@ -849,11 +799,7 @@ final class HistoryReads implements History {
     }
   }
 
-  private static long lastMessageOf(EventHead event) {
-    return event.id() + event.messages() * Id.STRIDE;
-  }
-
-  private static List<Change> changes(Reader.Statements connection, long endpoint, int limit)
+  private static List<Change> changes(Transactions.Statements connection, long endpoint, int limit)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare(

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param content a digest of what came with it
  */
-record Key(String tenant, @Nullable String callerId, long event, byte[] content) {
+public record Key(String tenant, @Nullable String callerId, long event, byte[] content) {
 
   /** The columns that {@link #from} reads, in its order. */
-  static final String COLUMNS = "tenant, caller_id, event, content, sum";
+  public static final String COLUMNS = "tenant, caller_id, event, content, sum";
 
-  long sum() {
+  public long sum() {
     return RowSum.of("keys").add(tenant).add(callerId).add(event).add(content).value();
   }
 
-  static Key from(ResultSet row) throws SQLException {
+  public static Key from(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "keys",
         row.getLong(3),

@@ -9,11 +9,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** The latest moment, already past, that something to be kept tells of. */
-final class LatestTime {
+public final class LatestTime {
 
   private LatestTime() {}
 
-  static Instant of(Batch batch) {
+  public static Instant of(Batch batch) {
     Instant latest = Instant.EPOCH;
     for (Write write : batch.writes()) {
       latest = later(latest, of(write));

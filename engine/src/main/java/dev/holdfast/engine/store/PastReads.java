@@ -50,13 +50,14 @@ final class PastReads {
         connection -> past(connection, replay, interest, limit));
   }
 
-  private Originals past(Reader.Statements connection, Replay replay, Interest interest, int limit)
+  private Originals past(
+      Transactions.Statements connection, Replay replay, Interest interest, int limit)
       throws SQLException {
     long subscription = Objects.requireNonNull(replay.selection().subscription());
     long below = Objects.requireNonNull(replay.below());
     long after = replay.through();
     if (replay.selection().since() != null) {
-      after = Math.max(after, HistoryReads.firstIdAt(replay.selection().since()) - 1);
+      after = Math.max(after, Summaries.firstIdAt(replay.selection().since()) - 1);
     }
     Long hidden = HistoryReads.hidden(connection);
     List<Original> found = new ArrayList<>();
@@ -93,7 +94,7 @@ final class PastReads {
   }
 
   static List<Event> latest(
-      Reader.Statements connection, String tenant, int limit, StoreLimits limits)
+      Transactions.Statements connection, String tenant, int limit, StoreLimits limits)
       throws SQLException {
     Long hidden = HistoryReads.hidden(connection);
     List<Event> found = new ArrayList<>();
@@ -118,7 +119,7 @@ final class PastReads {
   private record Head(EventHead event, int size) {}
 
   private static List<Head> heads(
-      Reader.Statements connection, long after, long below, String order, int limit)
+      Transactions.Statements connection, long after, long below, String order, int limit)
       throws SQLException {
     PreparedStatement statement = connection.prepare(HEADS.formatted(order));
     statement.setLong(1, after);
@@ -133,7 +134,7 @@ final class PastReads {
     return heads;
   }
 
-  private static Event event(Reader.Statements connection, long id) throws SQLException {
+  private static Event event(Transactions.Statements connection, long id) throws SQLException {
     PreparedStatement statement = connection.prepare(EVENT);
     statement.setLong(1, id);
     try (ResultSet row = statement.executeQuery()) {
@@ -146,7 +147,7 @@ final class PastReads {
 
   /** Whether a subscription was there already when the event was accepted. */
   private static boolean hasMessage(
-      Reader.Statements connection, EventHead event, long subscription) throws SQLException {
+      Transactions.Statements connection, EventHead event, long subscription) throws SQLException {
     PreparedStatement statement = connection.prepare(HAS_MESSAGE);
     statement.setLong(1, event.id());
     statement.setLong(2, event.id() + event.messages() * Id.STRIDE);

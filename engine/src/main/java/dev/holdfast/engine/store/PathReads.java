@@ -174,7 +174,7 @@ final class PathReads {
 
   /** The waiting message behind which nothing was looked at, if there are so many. */
   private @Nullable BacklogCursor lastLookedAt(
-      Reader.Statements connection, long endpoint, BacklogCursor after) throws SQLException {
+      Transactions.Statements connection, long endpoint, BacklogCursor after) throws SQLException {
     PreparedStatement statement = connection.prepare(LAST_LOOKED_AT);
     statement.setLong(1, endpoint);
     statement.setInt(2, after.attempts());

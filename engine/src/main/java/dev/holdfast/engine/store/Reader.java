@@ -31,17 +31,7 @@ final class Reader implements AutoCloseable {
     connection = Sqlite.reader(file);
   }
 
-  /** The statements of a connection, each prepared once. */
-  interface Statements {
-    PreparedStatement prepare(String sql) throws SQLException;
-  }
-
-  /** Something to be read. */
-  interface Read<T> {
-    T from(Statements connection) throws SQLException;
-  }
-
-  <T> T read(String doing, Read<T> read) throws StoreException {
+  <T> T read(String doing, Transactions.Read<T> read) throws StoreException {
     synchronized (this) {
       begin();
       try {
@@ -57,7 +47,7 @@ final class Reader implements AutoCloseable {
   }
 
   /** Reads with several statements that all see the same moment. */
-  <T> T readAtOnce(String doing, Read<T> read) throws StoreException {
+  <T> T readAtOnce(String doing, Transactions.Read<T> read) throws StoreException {
     return read(
         doing,
         statements -> {

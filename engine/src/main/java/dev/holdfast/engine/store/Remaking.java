@@ -4,21 +4,22 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** That a replay has made one message of another. */
-record Remaking(long event, long original, long message) {
+public record Remaking(long event, long original, long message) {
 
   /** The columns that {@link #from} reads, in its order. */
-  static final String COLUMNS = "event, original, message, sum";
+  public static final String COLUMNS = "event, original, message, sum";
 
-  static final String OF_EVENT = "SELECT " + COLUMNS + " FROM replayed WHERE event = ? LIMIT ?";
+  public static final String OF_EVENT =
+      "SELECT " + COLUMNS + " FROM replayed WHERE event = ? LIMIT ?";
 
-  static final String OF_MESSAGE =
+  public static final String OF_MESSAGE =
       "SELECT " + COLUMNS + " FROM replayed WHERE event = ? AND message = ?";
 
-  static long sum(long event, long original, long message) {
+  public static long sum(long event, long original, long message) {
     return RowSum.of("replayed").add(event).add(original).add(message).value();
   }
 
-  static Remaking from(ResultSet row) throws SQLException {
+  public static Remaking from(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "replayed",
         row.getLong(3),

@@ -43,16 +43,16 @@ final class ReplayReads {
         "reading what is to be replayed", connection -> originals(connection, replay, limit));
   }
 
-  private Originals originals(Reader.Statements connection, Replay replay, int limit)
+  private Originals originals(Transactions.Statements connection, Replay replay, int limit)
       throws SQLException {
     Selection selection = replay.selection();
     long after = replay.through();
     if (selection.since() != null) {
-      after = Math.max(after, HistoryReads.firstIdAt(selection.since()) - 1);
+      after = Math.max(after, Summaries.firstIdAt(selection.since()) - 1);
     }
     long below = Objects.requireNonNull(replay.below());
     if (selection.until() != null) {
-      below = Math.min(below, HistoryReads.firstIdAt(selection.until()));
+      below = Math.min(below, Summaries.firstIdAt(selection.until()));
     }
     long indexed = HistoryReads.indexedThrough(connection);
     Candidates candidates =
@@ -81,7 +81,8 @@ final class ReplayReads {
   private record Candidates(List<Finished> messages, long through) {}
 
   /** Messages that the index of history has, without looking at others'. */
-  private Candidates indexed(Reader.Statements connection, Replay replay, long after, long below)
+  private Candidates indexed(
+      Transactions.Statements connection, Replay replay, long after, long below)
       throws SQLException {
     List<Finished> found = new ArrayList<>();
     long through = below - 1;
@@ -127,7 +128,7 @@ final class ReplayReads {
   }
 
   /** Messages that the index does not have yet. */
-  private Candidates tail(Reader.Statements connection, long after, long below)
+  private Candidates tail(Transactions.Statements connection, long after, long below)
       throws SQLException {
     PreparedStatement statement = connection.prepare(FINISHED);
     statement.setLong(1, after);
@@ -158,7 +159,7 @@ final class ReplayReads {
   }
 
   private static void add(
-      Reader.Statements connection, Finished message, String tenant, List<Original> found)
+      Transactions.Statements connection, Finished message, String tenant, List<Original> found)
       throws SQLException {
     PreparedStatement event = connection.prepare(TENANT_AND_SIZE);
     event.setLong(1, message.event());
@@ -187,7 +188,7 @@ final class ReplayReads {
     }
   }
 
-  static Optional<Replay> replay(Reader.Statements connection, String tenant, long id)
+  static Optional<Replay> replay(Transactions.Statements connection, String tenant, long id)
       throws SQLException {
     PreparedStatement statement = connection.prepare(SELECT + "id = ? AND tenant = ?");
     statement.setLong(1, id);
@@ -195,7 +196,8 @@ final class ReplayReads {
     return replays(statement).stream().findFirst();
   }
 
-  static List<Replay> replays(Reader.Statements connection, String tenant, long before, int limit)
+  static List<Replay> replays(
+      Transactions.Statements connection, String tenant, long before, int limit)
       throws SQLException {
     PreparedStatement statement =
         connection.prepare(SELECT + "tenant = ? AND id < ? ORDER BY id DESC LIMIT ?");
@@ -206,7 +208,7 @@ final class ReplayReads {
   }
 
   /** Those that are not at their end. */
-  static List<Replay> running(Reader.Statements connection) throws SQLException {
+  static List<Replay> running(Transactions.Statements connection) throws SQLException {
     return replays(connection.prepare(SELECT + "state = 'RUNNING' ORDER BY id"));
   }
 

@@ -13,13 +13,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** How a replay is kept. */
-final class ReplayRow {
+public final class ReplayRow {
   /** The columns that {@link #read} reads, in its order. */
-  static final String COLUMNS =
+  public static final String COLUMNS =
       "id, tenant, endpoint, subscription, endings, since, until, again, state, total, done,"
           + " skipped, through, sum, below";
 
-  static final String PUT =
+  public static final String PUT =
       "INSERT INTO replays ("
           + COLUMNS
           + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
@@ -31,7 +31,7 @@ final class ReplayRow {
 
   private ReplayRow() {}
 
-  static void set(PreparedStatement row, Replay replay) throws SQLException {
+  public static void set(PreparedStatement row, Replay replay) throws SQLException {
     Selection selection = replay.selection();
     row.setLong(1, replay.id());
     row.setString(2, replay.tenant());
@@ -50,7 +50,7 @@ final class ReplayRow {
     setNumber(row, 15, replay.below());
   }
 
-  static Replay read(ResultSet row) throws SQLException {
+  public static Replay read(ResultSet row) throws SQLException {
     return Damaged.orIntact(
         "replays", row.getLong(1), row.getLong(14), () -> readReplay(row), ReplayRow::sum);
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * value is preceded by its length, so that no two rows are summed alike because a value has moved
  * from one column to the next.
  */
-final class RowSum {
+public final class RowSum {
   private static final ThreadLocal<RowSum> OF_THREAD = ThreadLocal.withInitial(RowSum::new);
   private static final int ABSENT = -1;
   private static final int KEPT_BYTES = 64 << 10;
@@ -26,14 +26,14 @@ final class RowSum {
   private RowSum() {}
 
   /** Begins the sum of a row; it ends before the thread begins another. */
-  static RowSum of(String table) {
+  public static RowSum of(String table) {
     RowSum sum = OF_THREAD.get();
     sum.crc.reset();
     sum.length = 0;
     return sum.add(table);
   }
 
-  RowSum add(long value) {
+  public RowSum add(long value) {
     ensure(Long.BYTES);
     for (int shift = Long.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
       bytes[length++] = (byte) (value >>> shift);
@@ -42,15 +42,15 @@ final class RowSum {
   }
 
   /** A time as it is kept. */
-  RowSum add(@Nullable Instant time) {
+  public RowSum add(@Nullable Instant time) {
     return time == null ? addLength(ABSENT) : addLength(Long.BYTES).add(Rows.micros(time));
   }
 
-  RowSum add(@Nullable String text) {
+  public RowSum add(@Nullable String text) {
     return add(text == null ? null : text.getBytes(StandardCharsets.UTF_8));
   }
 
-  RowSum add(byte @Nullable [] value) {
+  public RowSum add(byte @Nullable [] value) {
     if (value == null) {
       return addLength(ABSENT);
     }
@@ -66,7 +66,7 @@ final class RowSum {
     return this;
   }
 
-  long value() {
+  public long value() {
     flush();
     return crc.getValue();
   }

@@ -20,36 +20,36 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** How values of the model become columns, and columns values. */
-final class Rows {
+public final class Rows {
   private static final long MICROS_PER_SECOND = 1_000_000;
   private static final long NANOS_PER_MICRO = 1_000;
 
   /** The columns that {@link #message} reads, in its order. */
-  static final String MESSAGE_COLUMNS =
+  public static final String MESSAGE_COLUMNS =
       "id, event, subscription, endpoint, status, attempts, slot, base, due, not_before,"
           + " last_attempt_at, size, sum, version";
 
   /** The columns that {@link #event} reads, in its order. */
-  static final String EVENT_COLUMNS =
+  public static final String EVENT_COLUMNS =
       "id, tenant, type, subject, occurred_at, caller_id, traceparent, messages, sum, body_sum,"
           + " data, previous";
 
   /** The columns that {@link #eventHead} reads, in its order. */
-  static final String EVENT_HEAD_COLUMNS =
+  public static final String EVENT_HEAD_COLUMNS =
       "id, tenant, type, subject, occurred_at, caller_id, traceparent, messages, sum";
 
   /** The columns that {@link #attempt} reads, in its order. */
-  static final String ATTEMPT_COLUMNS =
+  public static final String ATTEMPT_COLUMNS =
       "attempt_at, duration_millis, scheduled, http_status, error, retry_after, response";
 
   /** The columns that {@link #endpoint} reads, in its order. */
-  static final String ENDPOINT_COLUMNS =
+  public static final String ENDPOINT_COLUMNS =
       "id, tenant, url, created_at, state, since, reason, successes, failures, previous_attempts,"
           + " previous_failures, current_attempts, current_failures, consecutive_failures,"
           + " last_success_at, next_probe_at, sum, rate_limit, gone_at, sealed";
 
   /** The columns that {@link #change} reads, in its order. */
-  static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
+  public static final String CHANGE_COLUMNS = "endpoint, at, state, reason, sum";
 
   private static final int NO_STATUS = -1;
   private static final byte[] NO_BYTES = new byte[0];
@@ -60,7 +60,7 @@ final class Rows {
    * A time as it is kept: whole microseconds, finer parts cut off, so that times compare in SQL as
    * they do in the model. What is too far away for that becomes the furthest that can be kept.
    */
-  static long micros(Instant time) {
+  public static long micros(Instant time) {
     long seconds = time.getEpochSecond();
     if (seconds >= Long.MAX_VALUE / MICROS_PER_SECOND) {
       return Long.MAX_VALUE;
@@ -71,13 +71,13 @@ final class Rows {
     return seconds * MICROS_PER_SECOND + time.getNano() / NANOS_PER_MICRO;
   }
 
-  static Instant instant(long micros) {
+  public static Instant instant(long micros) {
     return Instant.ofEpochSecond(
         Math.floorDiv(micros, MICROS_PER_SECOND),
         Math.floorMod(micros, MICROS_PER_SECOND) * NANOS_PER_MICRO);
   }
 
-  static void setTime(PreparedStatement statement, int index, @Nullable Instant time)
+  public static void setTime(PreparedStatement statement, int index, @Nullable Instant time)
       throws SQLException {
     if (time == null) {
       statement.setNull(index, Types.BIGINT);
@@ -86,13 +86,13 @@ final class Rows {
     }
   }
 
-  static @Nullable Instant time(ResultSet row, int column) throws SQLException {
+  public static @Nullable Instant time(ResultSet row, int column) throws SQLException {
     long micros = row.getLong(column);
     return micros == 0 && row.wasNull() ? null : instant(micros);
   }
 
   /** A status as a number, in the order in which an endpoint's messages are counted. */
-  static int code(Status status) {
+  public static int code(Status status) {
     return switch (status) {
       case PENDING -> 0;
       case WAITING -> 1;
@@ -101,7 +101,7 @@ final class Rows {
     };
   }
 
-  static Status status(int code) throws SQLException {
+  public static Status status(int code) throws SQLException {
     return switch (code) {
       case 0 -> Status.PENDING;
       case 1 -> Status.WAITING;
@@ -111,14 +111,14 @@ final class Rows {
     };
   }
 
-  static int code(Version version) {
+  public static int code(Version version) {
     return switch (version) {
       case V1 -> 1;
       case V2 -> 2;
     };
   }
 
-  static Version version(int code) {
+  public static Version version(int code) {
     return switch (code) {
       case 1 -> Version.V1;
       case 2 -> Version.V2;
@@ -126,7 +126,7 @@ final class Rows {
     };
   }
 
-  static void setVersion(PreparedStatement statement, int index, @Nullable Version version)
+  public static void setVersion(PreparedStatement statement, int index, @Nullable Version version)
       throws SQLException {
     if (version == null) {
       statement.setNull(index, Types.INTEGER);
@@ -135,12 +135,12 @@ final class Rows {
     }
   }
 
-  static @Nullable Version version(ResultSet row, int column) throws SQLException {
+  public static @Nullable Version version(ResultSet row, int column) throws SQLException {
     int code = row.getInt(column);
     return code == 0 && row.wasNull() ? null : version(code);
   }
 
-  static long sum(Message message) {
+  public static long sum(Message message) {
     RowSum sum =
         RowSum.of("open")
             .add(message.id())
@@ -161,26 +161,35 @@ final class Rows {
     return sum.value();
   }
 
-  static Message message(ResultSet row) throws SQLException {
-    return Damaged.orIntact(
-        "open", row.getLong(1), row.getLong(13), () -> readMessage(row), Rows::sum);
+  public static Message message(ResultSet row) throws SQLException {
+    return message(row, 1);
   }
 
-  private static Message readMessage(ResultSet row) throws SQLException {
+  /** Reads the columns of a message, from {@code first} on. */
+  public static Message message(ResultSet row, int first) throws SQLException {
+    return Damaged.orIntact(
+        "open",
+        row.getLong(first),
+        row.getLong(first + 12),
+        () -> readMessage(row, first),
+        Rows::sum);
+  }
+
+  private static Message readMessage(ResultSet row, int first) throws SQLException {
     return new Message(
-        row.getLong(1),
-        row.getLong(2),
-        row.getLong(3),
-        row.getLong(4),
-        status(row.getInt(5)),
-        row.getInt(6),
-        row.getInt(7),
-        time(row, 8),
-        time(row, 9),
-        time(row, 10),
-        time(row, 11),
-        row.getInt(12),
-        version(row, 14));
+        row.getLong(first),
+        row.getLong(first + 1),
+        row.getLong(first + 2),
+        row.getLong(first + 3),
+        status(row.getInt(first + 4)),
+        row.getInt(first + 5),
+        row.getInt(first + 6),
+        time(row, first + 7),
+        time(row, first + 8),
+        time(row, first + 9),
+        time(row, first + 10),
+        row.getInt(first + 11),
+        version(row, first + 13));
   }
 
   /**
@@ -188,7 +197,7 @@ final class Rows {
    *
    * @param messages how many messages it has
    */
-  record EventHead(
+  public record EventHead(
       long id,
       String tenant,
       String type,
@@ -198,7 +207,7 @@ final class Rows {
       @Nullable String traceparent,
       int messages) {
 
-    static EventHead of(Event event, int messages) {
+    public static EventHead of(Event event, int messages) {
       return new EventHead(
           event.id(),
           event.tenant(),
@@ -210,7 +219,7 @@ final class Rows {
           messages);
     }
 
-    long sum() {
+    public long sum() {
       return RowSum.of("events")
           .add(id)
           .add(tenant)
@@ -225,12 +234,12 @@ final class Rows {
   }
 
   /** The sum of an event's payload. */
-  static long bodySum(Event event) {
+  public static long bodySum(Event event) {
     return RowSum.of("events.data").add(event.id()).add(event.data()).add(event.previous()).value();
   }
 
   /** Reads what is kept of an event beside its payload, from column {@code first} on. */
-  static EventHead eventHead(ResultSet row, int first) throws SQLException {
+  public static EventHead eventHead(ResultSet row, int first) throws SQLException {
     return Damaged.orIntact(
         "events",
         row.getLong(first),
@@ -251,7 +260,7 @@ final class Rows {
         row.getInt(first + 7));
   }
 
-  static Event event(ResultSet row) throws SQLException {
+  public static Event event(ResultSet row) throws SQLException {
     EventHead head = eventHead(row, 1);
     return Damaged.orIntact(
         "events", head.id(), row.getLong(10), () -> readEvent(head, row), Rows::bodySum);
@@ -272,7 +281,7 @@ final class Rows {
   }
 
   /** The sum of an attempt, in whichever table it stands. */
-  static long sum(Attempt attempt) {
+  public static long sum(Attempt attempt) {
     RowSum sum =
         RowSum.of("attempts")
             .add(attempt.message())
@@ -291,7 +300,7 @@ final class Rows {
   }
 
   /** Sets the columns of an attempt, from {@code first} on. */
-  static void setAttempt(PreparedStatement statement, int first, Attempt attempt)
+  public static void setAttempt(PreparedStatement statement, int first, Attempt attempt)
       throws SQLException {
     statement.setLong(first, micros(attempt.at()));
     statement.setLong(first + 1, attempt.durationMillis());
@@ -320,7 +329,7 @@ final class Rows {
    *
    * @param sum the column of its sum
    */
-  static Attempt attempt(ResultSet row, int first, int sum, long message, int number)
+  public static Attempt attempt(ResultSet row, int first, int sum, long message, int number)
       throws SQLException {
     return Damaged.orIntact(
         "attempts",
@@ -355,7 +364,7 @@ final class Rows {
    * Sets the columns of an endpoint that change, from {@code first} on: state to next probe, the
    * sum, rate limit and when it was gone.
    */
-  static void setChanging(PreparedStatement statement, int first, Endpoint endpoint)
+  public static void setChanging(PreparedStatement statement, int first, Endpoint endpoint)
       throws SQLException {
     setHealth(statement, first, endpoint.health());
     statement.setLong(first + 12, sum(endpoint, true));
@@ -388,7 +397,7 @@ final class Rows {
    *
    * @param sealed whether its URL is, and is not in the sum
    */
-  static long sum(Endpoint endpoint, boolean sealed) {
+  public static long sum(Endpoint endpoint, boolean sealed) {
     Health health = endpoint.health();
     RowSum sum =
         RowSum.of("endpoints")
@@ -418,7 +427,7 @@ final class Rows {
   }
 
   /** The endpoint, as far as there are keys for it. */
-  static Endpoint endpoint(ResultSet row, Seals seals) throws SQLException {
+  public static Endpoint endpoint(ResultSet row, Seals seals) throws SQLException {
     byte[] sealed = row.getBytes(20);
     Endpoint kept =
         Damaged.orIntact(
@@ -458,7 +467,7 @@ final class Rows {
   }
 
   /** The sum of a change of state that an endpoint has gone through. */
-  static long sum(long endpoint, Change change) {
+  public static long sum(long endpoint, Change change) {
     return RowSum.of("endpoint_changes")
         .add(endpoint)
         .add(change.at())
@@ -467,7 +476,7 @@ final class Rows {
         .value();
   }
 
-  static Change change(ResultSet row) throws SQLException {
+  public static Change change(ResultSet row) throws SQLException {
     long endpoint = row.getLong(1);
     return Damaged.orIntact(
         "endpoint_changes",

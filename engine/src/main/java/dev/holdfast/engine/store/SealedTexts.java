@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * Texts as they are before they are sealed together: each with its length before it, which is -1
  * for one that is absent. What comes later is put at the end, and is absent where it is missing.
  */
-final class SealedTexts {
+public final class SealedTexts {
   private static final int ABSENT = -1;
 
   private SealedTexts() {}
 
-  static byte[] bytes(@Nullable String... texts) {
+  public static byte[] bytes(@Nullable String... texts) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (DataOutputStream out = new DataOutputStream(bytes)) {
       for (String text : texts) {
@@ -36,7 +36,7 @@ final class SealedTexts {
   }
 
   /** The first texts, as many as are wanted. */
-  static @Nullable String[] texts(byte[] bytes, int wanted) {
+  public static @Nullable String[] texts(byte[] bytes, int wanted) {
     @Nullable String[] texts = new @Nullable String[wanted];
     ByteBuffer rest = ByteBuffer.wrap(bytes);
     for (int i = 0; i < wanted && rest.hasRemaining(); i++) {

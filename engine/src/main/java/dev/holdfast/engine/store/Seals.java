@@ -7,6 +7,7 @@ import dev.holdfast.core.model.Subscription;
 import dev.holdfast.engine.vault.NotAuthentic;
 import dev.holdfast.engine.vault.Place;
 import dev.holdfast.engine.vault.Vault;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,32 +18,56 @@ import org.jspecify.annotations.Nullable;
  * else of a row depends on it, so that the counts of an endpoint are changed without sealing
  * anything.
  */
-final class Seals {
+public final class Seals {
   private static final String SUBSCRIPTIONS = "subscriptions";
   private static final String ENDPOINTS = "endpoints";
 
   /** Replaced when there is a new key. */
   private volatile @Nullable Vault vault;
 
+  private volatile @Nullable Renewal renewal;
+
   private Seals(@Nullable Vault vault) {
     this.vault = vault;
   }
 
-  static Seals of(Vault vault) {
+  public static Seals of(Vault vault) {
     return new Seals(vault);
   }
 
   /** Without keys: what is sealed stays so, and nothing can be sealed. */
-  static Seals closed() {
+  public static Seals closed() {
     return new Seals(null);
   }
 
+  /** Reads the keys once more, since others may have made a new one. */
+  public interface Renewal {
+    /** All keys that there are now. */
+    Vault vault() throws SQLException;
+  }
+
+  /** Asks for all keys when something is sealed with one that is not known. */
+  public void renewBy(Renewal source) {
+    renewal = source;
+  }
+
+  private @Nullable Vault vaultFor(byte[] sealed) throws SQLException {
+    Vault known = vault;
+    Renewal source = renewal;
+    if (known == null || source == null || known.knows(sealed)) {
+      return known;
+    }
+    Vault renewed = source.vault();
+    vault = renewed;
+    return renewed;
+  }
+
   /** Uses these keys from now on. */
-  void use(Vault next) {
+  public void use(Vault next) {
     vault = next;
   }
 
-  Vault vault() {
+  public Vault vault() {
     Vault open = vault;
     if (open == null) {
       throw new IllegalArgumentException(
@@ -52,7 +77,7 @@ final class Seals {
   }
 
   /** Whether a subscription has anything that is to be sealed. */
-  static boolean isSealed(Subscription subscription) {
+  public static boolean isSealed(Subscription subscription) {
     Form form = subscription.form();
     return form.authToken() != null
         || !form.headers().isEmpty()
@@ -61,7 +86,7 @@ final class Seals {
   }
 
   /** What is sealed of a subscription; absent when there is nothing. */
-  byte @Nullable [] seal(Subscription subscription) {
+  public byte @Nullable [] seal(Subscription subscription) {
     if (!isSealed(subscription)) {
       return null;
     }
@@ -77,8 +102,8 @@ final class Seals {
   }
 
   /** The whole subscription; the bare one when there are no keys. */
-  Subscription open(Subscription bare, byte[] sealed) throws Damaged {
-    Vault open = vault;
+  public Subscription open(Subscription bare, byte[] sealed) throws SQLException {
+    Vault open = vaultFor(sealed);
     if (open == null) {
       return bare;
     }
@@ -110,11 +135,11 @@ final class Seals {
   }
 
   /** By which an endpoint is known only once, without its URL. */
-  String digest(Endpoint endpoint) {
+  public String digest(Endpoint endpoint) {
     return vault().digest(endpoint.tenant(), endpoint.url());
   }
 
-  byte[] seal(Endpoint endpoint) {
+  public byte[] seal(Endpoint endpoint) {
     EndpointTls tls = endpoint.tls();
     return vault()
         .seal(
@@ -126,8 +151,8 @@ final class Seals {
   }
 
   /** The whole endpoint; the bare one, with a digest for a URL, when there are no keys. */
-  Endpoint open(Endpoint bare, byte[] sealed) throws Damaged {
-    Vault open = vault;
+  public Endpoint open(Endpoint bare, byte[] sealed) throws SQLException {
+    Vault open = vaultFor(sealed);
     if (open == null) {
       return bare;
     }

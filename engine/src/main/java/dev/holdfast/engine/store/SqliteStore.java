@@ -164,10 +164,11 @@ public final class SqliteStore implements Database {
     HistoryIndex index = new HistoryIndex(connection, upkeepLimits.index());
     seals = Seals.closed();
     writer = new Writer(connection, file.mark(), index, seals);
+    Transactions ofKeys = transactions(opened);
     if (keys == null) {
       vault = null;
     } else {
-      vault = StoreVault.open(connection, writer, seals, keys, file.path(), now);
+      vault = StoreVault.open(connection, ofKeys, seals, keys, file.path(), now);
       new Sealing(connection, writer, seals).run();
     }
     upkeep = new Upkeep(connection, writer, index, upkeepLimits);
@@ -179,8 +180,8 @@ public final class SqliteStore implements Database {
     replays = new ReplayReads(history, limits);
     past = new PastReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
-    apiKeys = new ApiKeys(writer, opened(opened, new Reader(file.path())));
-    audit = new Audit(writer, opened(opened, new Reader(file.path())), limits.historyRows());
+    apiKeys = new ApiKeys(ofKeys);
+    audit = new Audit(transactions(opened), limits.historyRows());
     extents = opened(opened, new Reader(file.path()));
     checkpointer =
         opened(
@@ -192,6 +193,10 @@ public final class SqliteStore implements Database {
                 limits));
     parts = List.copyOf(opened.reversed());
     checkpointer.start();
+  }
+
+  private Transactions transactions(List<AutoCloseable> opened) throws SQLException {
+    return new EmbeddedTransactions(writer, opened(opened, new Reader(file.path())));
   }
 
   private static <T extends AutoCloseable> T opened(List<AutoCloseable> opened, T part) {
@@ -249,7 +254,7 @@ public final class SqliteStore implements Database {
     }
   }
 
-  private Snapshot snapshot(Reader.Statements connection) throws SQLException {
+  private Snapshot snapshot(Transactions.Statements connection) throws SQLException {
     List<Endpoint> endpoints = new ArrayList<>();
     try (ResultSet rows =
         connection.prepare("SELECT " + Rows.ENDPOINT_COLUMNS + " FROM endpoints").executeQuery()) {
@@ -268,7 +273,7 @@ public final class SqliteStore implements Database {
         stored(connection));
   }
 
-  private static Map<String, Snapshot.Stored> stored(Reader.Statements connection)
+  private static Map<String, Snapshot.Stored> stored(Transactions.Statements connection)
       throws SQLException {
     try (ResultSet rows =
         connection.prepare("SELECT " + Tenants.COLUMNS + " FROM tenants").executeQuery()) {
@@ -276,7 +281,7 @@ public final class SqliteStore implements Database {
     }
   }
 
-  private static List<FanOut> fanOuts(Reader.Statements connection) throws SQLException {
+  private static List<FanOut> fanOuts(Transactions.Statements connection) throws SQLException {
     List<FanOut> steps = new ArrayList<>();
     String sql = "SELECT " + FanOutRow.COLUMNS + " FROM fan_outs ORDER BY event, first";
     try (ResultSet rows = connection.prepare(sql).executeQuery()) {
@@ -287,7 +292,7 @@ public final class SqliteStore implements Database {
     return steps;
   }
 
-  private List<Subscription> subscriptions(Reader.Statements connection, String which)
+  private List<Subscription> subscriptions(Transactions.Statements connection, String which)
       throws SQLException {
     List<Subscription> subscriptions = new ArrayList<>();
     String sql = "SELECT " + SubscriptionRow.COLUMNS + " FROM subscriptions WHERE " + which;
@@ -299,7 +304,7 @@ public final class SqliteStore implements Database {
     return subscriptions;
   }
 
-  private static Map<Long, Unfinished> unfinished(Reader.Statements connection)
+  private static Map<Long, Unfinished> unfinished(Transactions.Statements connection)
       throws SQLException {
     Map<Long, Unfinished> unfinished = new HashMap<>();
     try (ResultSet rows = connection.prepare(COUNT_UNFINISHED).executeQuery()) {
@@ -312,7 +317,7 @@ public final class SqliteStore implements Database {
     return unfinished;
   }
 
-  private static long highestId(Reader.Statements connection) throws SQLException {
+  private static long highestId(Transactions.Statements connection) throws SQLException {
     long highest = 0;
     for (FanOut step : fanOuts(connection)) {
       highest = Math.max(highest, step.lastMessage());
@@ -351,14 +356,15 @@ public final class SqliteStore implements Database {
     }
   }
 
-  private static @Nullable Instant oldestUnfinished(Reader.Statements connection)
+  private static @Nullable Instant oldestUnfinished(Transactions.Statements connection)
       throws SQLException {
     try (ResultSet row = connection.prepare(OLDEST_UNFINISHED).executeQuery()) {
       return row.next() && row.getObject(1) != null ? Id.time(row.getLong(1)) : null;
     }
   }
 
-  private static @Nullable Instant earliestDue(Reader.Statements connection) throws SQLException {
+  private static @Nullable Instant earliestDue(Transactions.Statements connection)
+      throws SQLException {
     try (ResultSet row = connection.prepare(EARLIEST_DUE).executeQuery()) {
       return row.next() ? Rows.time(row, 1) : null;
     }

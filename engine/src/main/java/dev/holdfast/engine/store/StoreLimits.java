@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param longLogBytes a log longer than this is begun anew as soon as that is possible
  * @param tooLongLogBytes a log longer than this interrupts whoever reads history
  */
-record StoreLimits(
+public record StoreLimits(
     int backlogRows,
     Duration historyRead,
     int historyReaders,
@@ -23,9 +23,9 @@ record StoreLimits(
     long tooLongLogBytes) {
 
   /** Bytes of events that one read of what was before a subscription looks at. */
-  static final long PAST_BYTES = 16L << 20;
+  public static final long PAST_BYTES = 16L << 20;
 
-  static final StoreLimits DEFAULT =
+  public static final StoreLimits DEFAULT =
       new StoreLimits(
           10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);
 }

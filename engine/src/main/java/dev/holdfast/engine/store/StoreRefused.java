@@ -3,17 +3,19 @@ package dev.holdfast.engine.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data directory cannot be used. Its files are as they were; the message says what is wrong and
- * what to do.
+ * The data directory, or database, cannot be used. It is as it was; the message says what is wrong
+ * and what to do.
  */
 public final class StoreRefused extends Exception {
   private final boolean inUse;
 
-  StoreRefused(String message) {
+  /** Without another error behind it. */
+  public StoreRefused(String message) {
     this(message, null);
   }
 
-  StoreRefused(String message, @Nullable Throwable cause) {
+  /** Because of another error. */
+  public StoreRefused(String message, @Nullable Throwable cause) {
     this(message, cause, false);
   }
 

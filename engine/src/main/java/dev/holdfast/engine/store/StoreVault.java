@@ -12,9 +12,12 @@ import dev.holdfast.engine.vault.Vault;
 import dev.holdfast.engine.vault.WrappedKey;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +35,14 @@ import org.slf4j.LoggerFactory;
 public final class StoreVault {
   private static final Logger LOG = LoggerFactory.getLogger(StoreVault.class);
 
-  private final Writer writer;
+  private final Transactions transactions;
   private final Seals seals;
   private final MasterKeySource source;
   private MasterKey inUse;
 
-  private StoreVault(Writer writer, Seals seals, MasterKeySource source, MasterKey inUse) {
-    this.writer = writer;
+  private StoreVault(
+      Transactions transactions, Seals seals, MasterKeySource source, MasterKey inUse) {
+    this.transactions = transactions;
     this.seals = seals;
     this.source = source;
     this.inUse = inUse;
@@ -77,17 +81,156 @@ public final class StoreVault {
   private static Vault unwrap(Path file, List<WrappedKey> wrapped, MasterKeySource source)
       throws SQLException, StoreRefused {
     Optional<MasterKeys> masters = read(source);
-    String missing =
-        masters.isEmpty()
-            ? wrapped.getLast().master()
-            : Vault.missing(wrapped, masters.get()).orElse(null);
+    String missing = missing(wrapped, masters);
     if (missing != null) {
       throw new StoreRefused(missing(file, missing, masters.orElse(null), source));
     }
     return vault(wrapped, masters.orElseThrow());
   }
 
-  static Vault vault(List<WrappedKey> wrapped, MasterKeys masters) throws Damaged {
+  private static @Nullable String missing(List<WrappedKey> wrapped, Optional<MasterKeys> masters) {
+    return masters.isEmpty()
+        ? wrapped.getLast().master()
+        : Vault.missing(wrapped, masters.get()).orElse(null);
+  }
+
+  /**
+   * Opens what is sealed in a store that several nodes share, at which all of them need the same
+   * master key. Of nodes that begin at the same time with an empty store one makes its first key.
+   *
+   * @param where the store, in words
+   */
+  public static StoreVault share(
+      Transactions transactions, Seals seals, MasterKeySource source, String where, Instant now)
+      throws StoreException, StoreRefused {
+    check(source);
+    Sharing sharing = new Sharing(transactions, seals, source, where, now);
+    transactions.transact("opening what is sealed", sharing);
+    return sharing.opened();
+  }
+
+  /** Opens a shared store's keys in one transaction, which others who do the same wait for. */
+  private static final class Sharing implements Transactions.Doing {
+    private final Transactions transactions;
+    private final Seals seals;
+    private final MasterKeySource source;
+    private final String where;
+    private final Instant now;
+    private @Nullable StoreRefused refused;
+    private @Nullable StoreVault opened;
+    private @Nullable Vault vault;
+    private @Nullable String before;
+
+    Sharing(
+        Transactions transactions, Seals seals, MasterKeySource source, String where, Instant now) {
+      this.transactions = transactions;
+      this.seals = seals;
+      this.source = source;
+      this.where = where;
+      this.now = now;
+    }
+
+    @Override
+    public void run(Connection connection, AuditChains chains) throws SQLException {
+      try {
+        open(connection, chains);
+      } catch (StoreRefused e) {
+        refused = e;
+      }
+    }
+
+    private void open(Connection connection, AuditChains chains) throws SQLException, StoreRefused {
+      transactions.lock(connection, Transactions.Lock.DATA_KEYS);
+      List<WrappedKey> wrapped = DataKeys.all(connection);
+      if (wrapped.isEmpty()) {
+        MasterKey current = readOrMake(source).current();
+        vault = Vault.make(now);
+        DataKeys.put(connection, vault.wrap(current));
+        opened = new StoreVault(transactions, seals, source, current);
+        before = null;
+        return;
+      }
+      Optional<MasterKeys> masters = read(source);
+      String missing = missing(wrapped, masters);
+      if (missing != null) {
+        throw new StoreRefused(notShared(where, missing, masters.orElse(null), source));
+      }
+      MasterKey current = masters.orElseThrow().current();
+      vault = vault(wrapped, masters.orElseThrow());
+      opened = new StoreVault(transactions, seals, source, current);
+      before = wrapped.getLast().master();
+      if (!wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
+        vault = vault.withNewKey(now);
+        DataKeys.put(connection, vault.wrap(current));
+        chains.append(rotated(Actor.SERVER, now, before, current.id()));
+      }
+    }
+
+    StoreVault opened() throws StoreRefused {
+      if (refused != null) {
+        throw refused;
+      }
+      StoreVault result = Objects.requireNonNull(opened);
+      seals.use(Objects.requireNonNull(vault));
+      seals.renewBy(result::renewed);
+      if (before == null) {
+        LOG.info("secrets.key-first key={} source=\"{}\"", result.inUse.id(), source.where());
+      } else if (!before.equals(result.inUse.id())) {
+        LOG.info("secrets.key-rotated from={} to={}", before, result.inUse.id());
+      }
+      return result;
+    }
+  }
+
+  private static String notShared(
+      String where, String wanted, @Nullable MasterKeys found, MasterKeySource source) {
+    return "The secrets in "
+        + where
+        + " are sealed under the master key "
+        + wanted
+        + ", which was not found: "
+        + (found == null ? source.where() + " is not there" : found)
+        + ". All nodes of a store need the same master key: copy the key file of a node that runs,"
+        + " or name it (secrets.key-file), or give the key (HOLDFAST_SECRETS_KEY). Nothing in the"
+        + " store was changed.";
+  }
+
+  /** All keys of a shared store, which has one that is not known here yet. */
+  private Vault renewed() throws SQLException {
+    try {
+      List<WrappedKey> wrapped =
+          transactions.read("reading the keys of secrets", StoreVault::wrapped);
+      Optional<MasterKeys> masters = source.read();
+      String missing = wrapped.isEmpty() ? "" : missing(wrapped, masters);
+      if (missing != null) {
+        throw new SQLException(notShared("the store", missing, masters.orElse(null), source));
+      }
+      Vault vault = vault(wrapped, masters.orElseThrow());
+      synchronized (this) {
+        inUse = masters.orElseThrow().find(wrapped.getLast().master()).orElse(inUse);
+      }
+      LOG.info("secrets.keys-renewed keys={}", vault.size());
+      return vault;
+    } catch (StoreException | KeysRefused e) {
+      throw new SQLException("the keys of secrets cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private static List<WrappedKey> wrapped(Transactions.Statements connection) throws SQLException {
+    List<WrappedKey> keys = new ArrayList<>();
+    try (ResultSet rows =
+        connection
+            .prepare("SELECT " + DataKeys.COLUMNS + " FROM data_keys ORDER BY id")
+            .executeQuery()) {
+      while (rows.next()) {
+        keys.add(DataKeys.key(rows));
+      }
+    }
+    return keys;
+  }
+
+  /** Unwraps keys with master keys none of which is missing. */
+  public static Vault vault(List<WrappedKey> wrapped, MasterKeys masters) throws Damaged {
     try {
       return Vault.open(wrapped, masters);
     } catch (NotAuthentic e) {
@@ -153,7 +296,7 @@ public final class StoreVault {
    */
   static StoreVault open(
       Connection connection,
-      Writer writer,
+      Transactions transactions,
       Seals seals,
       MasterKeySource source,
       Path file,
@@ -161,7 +304,7 @@ public final class StoreVault {
       throws SQLException, StoreException, StoreRefused {
     List<WrappedKey> wrapped = DataKeys.read(connection);
     if (wrapped.isEmpty()) {
-      StoreVault made = new StoreVault(writer, seals, source, readOrMake(source).current());
+      StoreVault made = new StoreVault(transactions, seals, source, readOrMake(source).current());
       made.keep(Vault.make(now), made.inUse, null);
       LOG.info("secrets.key-first key={} source=\"{}\"", made.inUse.id(), source.where());
       return made;
@@ -169,7 +312,7 @@ public final class StoreVault {
     Vault vault = unwrap(file, wrapped, source);
     MasterKeys masters = read(source).orElseThrow();
     MasterKey current = masters.current();
-    StoreVault opened = new StoreVault(writer, seals, source, current);
+    StoreVault opened = new StoreVault(transactions, seals, source, current);
     if (wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
       seals.use(vault);
     } else {
@@ -199,9 +342,16 @@ public final class StoreVault {
    */
   private void keep(Vault vault, MasterKey master, @Nullable Act act) throws StoreException {
     List<WrappedKey> wrapped = vault.wrap(master);
-    writer.transact(
+    transactions.transact(
         "keeping the keys of secrets",
         (own, chains) -> {
+          if (transactions.isShared()) {
+            transactions.lock(own, Transactions.Lock.DATA_KEYS);
+            if (DataKeys.all(own).size() >= wrapped.size()) {
+              throw new IllegalArgumentException(
+                  "another node has just changed the master key; look which one is in use now");
+            }
+          }
           DataKeys.put(own, wrapped);
           if (act != null) {
             chains.append(act);
@@ -233,6 +383,27 @@ public final class StoreVault {
     return source instanceof KeyFile file ? Optional.of(file) : Optional.empty();
   }
 
+  /** A key that is made here is not on the other nodes, and they could not open what it seals. */
+  private void refuseIfOthersWouldMiss(KeyFile file) throws StoreException, KeysRefused {
+    boolean isPrepared = file.read().map(keys -> !keys.current().equals(inUse)).orElse(false);
+    if (!isPrepared && transactions.read("looking for other nodes", StoreVault::nodes) > 1) {
+      throw new KeysRefused(
+          "Other nodes run on this store and would not have the new key. Put it as the first line"
+              + " into the key file of every node (here "
+              + file.path()
+              + "), and then change it again.");
+    }
+  }
+
+  private static long nodes(Transactions.Statements connection) throws SQLException {
+    try (ResultSet row =
+        connection
+            .prepare("SELECT count(*) FROM nodes WHERE expires_at > clock_timestamp()")
+            .executeQuery()) {
+      return row.next() ? row.getLong(1) : 0;
+    }
+  }
+
   /**
    * Puts another master key into use: the first of the key file if that is not in use yet, and else
    * a new one. What was sealed before opens as before; what is sealed from now on is sealed with a
@@ -245,6 +416,14 @@ public final class StoreVault {
       throws StoreException, KeysRefused {
     if (!(source instanceof KeyFile file)) {
       return Optional.empty();
+    }
+    if (transactions.isShared()) {
+      refuseIfOthersWouldMiss(file);
+      try {
+        seals.use(renewed());
+      } catch (SQLException e) {
+        throw new StoreException(StoreException.Kind.AWAY, String.valueOf(e.getMessage()), e);
+      }
     }
     MasterKey before = inUse;
     MasterKey next = file.begin(before).current();

@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** How a subscription is kept. */
-final class SubscriptionRow {
+public final class SubscriptionRow {
   /** The columns that never change, as {@link #read} reads them. */
   private static final String FIXED = "id, tenant, created_at";
 
@@ -55,9 +55,9 @@ final class SubscriptionRow {
           "sealed");
 
   /** The columns that {@link #read} reads, in its order. */
-  static final String COLUMNS = FIXED + ", " + String.join(", ", CHANGING) + ", ended_at";
+  public static final String COLUMNS = FIXED + ", " + String.join(", ", CHANGING) + ", ended_at";
 
-  static final String INSERT =
+  public static final String INSERT =
       "INSERT INTO subscriptions ("
           + FIXED
           + ", "
@@ -66,7 +66,7 @@ final class SubscriptionRow {
           + ", ?".repeat(CHANGING.size())
           + ")";
 
-  static final String UPDATE =
+  public static final String UPDATE =
       "UPDATE subscriptions SET "
           + String.join(" = ?, ", CHANGING)
           + " = ? WHERE id = ? AND ended_at IS NULL";
@@ -79,7 +79,7 @@ final class SubscriptionRow {
   private SubscriptionRow() {}
 
   /** Sets what {@link #INSERT} wants. */
-  static void setNew(PreparedStatement row, Subscription subscription, Seals seals)
+  public static void setNew(PreparedStatement row, Subscription subscription, Seals seals)
       throws SQLException {
     row.setLong(1, subscription.id());
     row.setString(2, subscription.tenant());
@@ -88,7 +88,7 @@ final class SubscriptionRow {
   }
 
   /** Sets what {@link #UPDATE} wants. */
-  static void setChanged(PreparedStatement row, Subscription subscription, Seals seals)
+  public static void setChanged(PreparedStatement row, Subscription subscription, Seals seals)
       throws SQLException {
     setChanging(row, 1, subscription, seals);
     row.setLong(1 + CHANGING.size(), subscription.id());
@@ -130,7 +130,7 @@ final class SubscriptionRow {
    *
    * @param endedAt when it was deleted, if it was
    */
-  static long sum(Subscription subscription, @Nullable Instant endedAt) {
+  public static long sum(Subscription subscription, @Nullable Instant endedAt) {
     return sum(subscription, endedAt, Seals.isSealed(subscription));
   }
 
@@ -139,7 +139,7 @@ final class SubscriptionRow {
    *
    * @param sealed whether what can be sealed is, and is not in the sum
    */
-  static long sum(Subscription subscription, @Nullable Instant endedAt, boolean sealed) {
+  public static long sum(Subscription subscription, @Nullable Instant endedAt, boolean sealed) {
     Form form = sealed ? withoutSealed(subscription.form()) : subscription.form();
     Interest interest = subscription.interest();
     RowSum sum =
@@ -193,7 +193,7 @@ final class SubscriptionRow {
   }
 
   /** The subscription, as far as there are keys for it. */
-  static Subscription read(ResultSet row, Seals seals) throws SQLException {
+  public static Subscription read(ResultSet row, Seals seals) throws SQLException {
     Instant endedAt = endedAt(row);
     byte[] sealed = row.getBytes(FIRST_CHANGING + 17);
     Subscription kept =
@@ -213,7 +213,7 @@ final class SubscriptionRow {
   }
 
   /** When the subscription of the row was deleted, if it was. */
-  static @Nullable Instant endedAt(ResultSet row) throws SQLException {
+  public static @Nullable Instant endedAt(ResultSet row) throws SQLException {
     return Rows.time(row, FIRST_CHANGING + CHANGING.size());
   }
 
@@ -261,13 +261,13 @@ final class SubscriptionRow {
     return types.stream().map(type -> line(type.text())).collect(Collectors.joining(LINE));
   }
 
-  static String headers(Map<String, String> headers) {
+  public static String headers(Map<String, String> headers) {
     return headers.entrySet().stream()
         .map(header -> line(header.getKey() + HEADER_SEPARATOR + header.getValue()))
         .collect(Collectors.joining(LINE));
   }
 
-  static NavigableMap<String, String> readHeaders(String text) {
+  public static NavigableMap<String, String> readHeaders(String text) {
     NavigableMap<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     for (String header : text.split(LINE, -1)) {
       if (!header.isEmpty()) {
@@ -279,7 +279,7 @@ final class SubscriptionRow {
   }
 
   /** One a line: when it was made, until when it is valid, if that is known, and its text. */
-  static String secrets(List<Secret> secrets) {
+  public static String secrets(List<Secret> secrets) {
     return secrets.stream()
         .map(
             secret ->
@@ -292,7 +292,7 @@ final class SubscriptionRow {
         .collect(Collectors.joining(LINE));
   }
 
-  static List<Secret> readSecrets(String text) {
+  public static List<Secret> readSecrets(String text) {
     List<Secret> secrets = new ArrayList<>();
     for (String secret : text.split(LINE, -1)) {
       if (!secret.isEmpty()) {

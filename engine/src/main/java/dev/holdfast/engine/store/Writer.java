@@ -28,7 +28,6 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -310,13 +309,8 @@ final class Writer implements AutoCloseable {
     void set(PreparedStatement statement) throws SQLException;
   }
 
-  /** What somebody does, and how it is written down. */
-  interface Doing {
-    void run(Connection connection, AuditChains chains) throws SQLException;
-  }
-
   /** Does something in a transaction of its own, and writes down in it what was done. */
-  synchronized void transact(String doing, Doing work) throws StoreException {
+  synchronized void transact(String doing, Transactions.Doing work) throws StoreException {
     inTransaction(
         doing,
         progress.at(),
@@ -337,29 +331,6 @@ final class Writer implements AutoCloseable {
             return statement.executeUpdate();
           }
         });
-  }
-
-  /** Runs one statement for each of some things, in a transaction of their own. */
-  synchronized <T> void executeAll(
-      String doing, String sql, Collection<T> things, ParametersOf<T> parameters)
-      throws StoreException {
-    inTransaction(
-        doing,
-        progress.at(),
-        () -> {
-          try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (T thing : things) {
-              parameters.set(statement, thing);
-              statement.executeUpdate();
-            }
-            return things.size();
-          }
-        });
-  }
-
-  /** Sets the parameters of a statement for one of several things. */
-  interface ParametersOf<T> {
-    void set(PreparedStatement statement, T thing) throws SQLException;
   }
 
   /**

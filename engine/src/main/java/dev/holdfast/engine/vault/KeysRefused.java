@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 public final class KeysRefused extends Exception {
   private static final long serialVersionUID = 1L;
 
-  KeysRefused(String message) {
+  /** Without another error behind it. */
+  public KeysRefused(String message) {
     this(message, null);
   }
 

@@ -25,7 +25,7 @@ public record MasterKeys(List<MasterKey> all, String origin) {
     return all.getFirst();
   }
 
-  Optional<MasterKey> find(String id) {
+  public Optional<MasterKey> find(String id) {
     return all.stream().filter(key -> key.id().equals(id)).findFirst();
   }
 

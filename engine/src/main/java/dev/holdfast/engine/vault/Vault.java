@@ -129,6 +129,13 @@ public final class Vault {
     return AesGcm.open(key.key(), HEAD_BYTES, place.bytes(), sealed);
   }
 
+  /** Whether it has the key that a value is sealed with. */
+  public boolean knows(byte[] sealed) {
+    return sealed.length >= HEAD_BYTES
+        && sealed[0] == VERSION
+        && keys.containsKey(ByteBuffer.wrap(sealed).getInt(1));
+  }
+
   /** By which a text of a tenant is found again, and which tells nothing about it. */
   public String digest(String tenant, String text) {
     byte[] name = tenant.getBytes(StandardCharsets.UTF_8);

@@ -276,8 +276,15 @@ final class OlderStoreTest {
     Writer writer =
         new Writer(
             connection, mark, new HistoryIndex(connection, HistoryIndex.Limits.DEFAULT), seals);
-    StoreVault.open(
-        connection, writer, seals, KeyFile.in(directory), StoreFile.path(directory), NOW);
+    try (Reader reader = new Reader(StoreFile.path(directory))) {
+      StoreVault.open(
+          connection,
+          new EmbeddedTransactions(writer, reader),
+          seals,
+          KeyFile.in(directory),
+          StoreFile.path(directory),
+          NOW);
+    }
     return new Sealing(connection, writer, seals, rewrittenBytes);
   }
 

@@ -395,7 +395,7 @@ final class Simulation {
   private void tell(Input input, IdentityHashMap<Consumer<Answer>, Answer> answers) {
     switch (input) {
       case Input.Asked asked -> {
-        Answer answer = answers.get(asked.replyTo());
+        Answer answer = answers.get(asked);
         if (!(answer instanceof Answer.Refused
             || answer instanceof Answer.NotFound
             || answer instanceof Answer.Unfit)) {

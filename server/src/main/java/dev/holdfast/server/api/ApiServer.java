@@ -114,7 +114,7 @@ public final class ApiServer {
         new Metrics(
             options.metrics(),
             connections,
-            () -> !stopping.get(),
+            () -> !stopping.get() && engine.isReady(),
             tls == null ? () -> 0 : tls::handshakesClosed);
     List<Route> routes = new ArrayList<>();
     EventsApi events = new EventsApi(engine, limits, options.schedule(), options.tracer());
@@ -132,6 +132,7 @@ public final class ApiServer {
     routes.addAll(new MasterKeyApi(engine, options.clock()).routes());
     routes.addAll(new AuditApi(engine).routes());
     routes.addAll(new HealthApi(engine, metrics, stopping::get).routes());
+    routes.addAll(new ClusterApi(engine).routes());
     WorkfrontReader workfront = new WorkfrontReader(subscriptions, limits.messageBytes());
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());

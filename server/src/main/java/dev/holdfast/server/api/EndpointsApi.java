@@ -14,6 +14,7 @@ import dev.holdfast.core.port.History.Change;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.TooManyTests;
 import dev.holdfast.engine.egress.MaskedUrl;
+import dev.holdfast.engine.store.EndpointReads.EndpointPage;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
 import java.time.InstantSource;
@@ -109,12 +110,24 @@ final class EndpointsApi {
     Health.State state = state(exchange.parameters().one("state"));
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> page(view, tenant, state, before, limit)),
+        engine
+            .endpoints(tenant, state, before, limit)
+            .map(found -> found.map(EndpointsApi::page))
+            .orElseGet(() -> engine.look(view -> page(view, tenant, state, before, limit))),
         page -> {
           boolean takesLong =
               page.items().stream().anyMatch(now -> TlsFields.isUnread(now.endpoint().tls()));
           exchange.answerList(page, takesLong, EndpointsApi::write);
         });
+  }
+
+  private static Page<EndpointNow> page(EndpointPage found) {
+    Long next = found.next();
+    return new Page<>(
+        found.endpoints().stream()
+            .map(one -> new EndpointNow(one.endpoint(), one.unfinished()))
+            .toList(),
+        next == null ? null : Cursor.text(Cursor.List.ENDPOINTS, next));
   }
 
   /**
@@ -163,7 +176,7 @@ final class EndpointsApi {
   private void get(Exchange exchange, long id) {
     String tenant = exchange.tenant();
     exchange.then(
-        engine.look(view -> view.endpoint(tenant, id)),
+        engine.endpoint(tenant, id),
         found ->
             found.ifPresentOrElse(
                 now -> exchange.answer(200, Json.write(out -> write(out, now))),

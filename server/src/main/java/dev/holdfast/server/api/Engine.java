@@ -1,19 +1,25 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.store.Audit;
+import dev.holdfast.engine.store.EndpointReads.EndpointPage;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** What the HTTP interface needs of {@link Holdfast}, so that tests can stand in for it. */
 interface Engine {
@@ -22,7 +28,23 @@ interface Engine {
 
   void ask(Request request, Actor by, Consumer<Answer> replyTo);
 
+  /** Looks at what is known, with all that other nodes have changed until now. */
   <T> Future<T> look(Function<View, T> question);
+
+  /** What this node counts. */
+  Future<Gauges> gauges();
+
+  /** An endpoint as it is now, whichever node decides for it. */
+  Future<Optional<EndpointNow>> endpoint(String tenant, long id);
+
+  /** Endpoints as the database has them; empty when this node knows all of them. */
+  Optional<Future<EndpointPage>> endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit);
+
+  /** Whether it can accept and deliver now. */
+  boolean isReady();
+
+  Future<ClusterState> cluster();
 
   <T> Future<T> read(Holdfast.HistoryRead<T> question);
 
@@ -49,7 +71,33 @@ interface Engine {
 
       @Override
       public <T> Future<T> look(Function<View, T> question) {
-        return holdfast.look(question);
+        return holdfast.lookAtLatest(question);
+      }
+
+      @Override
+      public Future<Gauges> gauges() {
+        return holdfast.look(View::gauges);
+      }
+
+      @Override
+      public Future<Optional<EndpointNow>> endpoint(String tenant, long id) {
+        return holdfast.endpoint(tenant, id);
+      }
+
+      @Override
+      public Optional<Future<EndpointPage>> endpoints(
+          String tenant, Health.@Nullable State state, long before, int limit) {
+        return holdfast.endpoints(tenant, state, before, limit);
+      }
+
+      @Override
+      public boolean isReady() {
+        return holdfast.isReady();
+      }
+
+      @Override
+      public Future<ClusterState> cluster() {
+        return holdfast.cluster();
       }
 
       @Override

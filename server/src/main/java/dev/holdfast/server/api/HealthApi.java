@@ -1,6 +1,5 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.core.path.View;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
@@ -35,14 +34,21 @@ final class HealthApi {
     exchange.answer(200, status("live"));
   }
 
-  /** Ready means that the loop answers: then it also accepts and delivers. */
+  /**
+   * Ready means that the loop answers: then it also accepts and delivers. A node that shares its
+   * database with others is ready while it can reach that and has its lease.
+   */
   private void ready(Exchange exchange, byte[] body) {
     if (stopping.getAsBoolean()) {
       exchange.refuse(notReady("The server is stopping."));
       return;
     }
+    if (!engine.isReady()) {
+      exchange.refuse(notReady("The database cannot be reached. Ask again."));
+      return;
+    }
     engine
-        .look(View::gauges)
+        .gauges()
         .timeout(ApiLimits.READY_TIME.toMillis(), TimeUnit.MILLISECONDS)
         .onSuccess(_ -> exchange.answer(200, status("ready")))
         .onFailure(_ -> exchange.refuse(notReady("The engine does not answer. Ask again.")));
@@ -62,11 +68,13 @@ final class HealthApi {
             .measure()
             .compose(
                 measured ->
-                    engine.look(
-                        view -> {
-                          metrics.update(view.gauges(), measured);
-                          return measured;
-                        }))
+                    engine
+                        .gauges()
+                        .map(
+                            gauges -> {
+                              metrics.update(gauges, measured);
+                              return measured;
+                            }))
             .compose(_ -> engine.context().executeBlocking(metrics::scrape, false)),
         text -> exchange.answer(200, PROMETHEUS_TEXT, Buffer.buffer(text)));
   }

@@ -168,6 +168,10 @@ final class Keys implements Keyring {
       keys.source = "as set by " + settings.origin(Settings.ADMIN_KEY);
     } else if (keys.known.all().isEmpty()) {
       NewKey key = NewKey.make(keys.random);
+      if (stored.isShared()) {
+        keys.makeFirst(key, out);
+        return keys;
+      }
       // Shown before it is stored: whatever happens between, no key is stored that nobody has seen.
       show(key, out);
       keys.keep(
@@ -175,6 +179,38 @@ final class Keys implements Keyring {
       keys.source = "printed above, this once";
     }
     return keys;
+  }
+
+  /** Of several servers that begin with a store, one makes its key, and shows it. */
+  private void makeFirst(NewKey key, PrintWriter out) throws StoreException {
+    byte[] hash = NewKey.sha256(key.text());
+    Optional<ApiKey> made =
+        stored.putFirst(
+            nameOf(key, Principal.Role.ADMIN),
+            ApiKey.Role.ADMIN,
+            hash,
+            clock.instant(),
+            Actor.SERVER);
+    if (made.isPresent()) {
+      show(key, out);
+      source = "printed above, this once";
+    }
+    readAgain();
+  }
+
+  /** Learns of keys that were made or revoked through other servers. Blocking. */
+  synchronized void readAgain() throws StoreException {
+    Map<Long, Known> before =
+        known.all().stream().collect(Collectors.toMap(one -> one.stored().id(), one -> one));
+    known =
+        Index.of(
+            stored.all().entrySet().stream()
+                .map(
+                    entry -> {
+                      Known same = before.get(entry.getValue().id());
+                      return same != null ? same : Known.of(entry.getKey().array(), entry.getValue());
+                    })
+                .toList());
   }
 
   private static void show(NewKey key, PrintWriter out) {

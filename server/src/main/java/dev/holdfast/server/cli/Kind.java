@@ -157,6 +157,21 @@ interface Kind<T> {
     return new OptionalCollector();
   }
 
+  /** A database that may be given or not. */
+  static Kind<Optional<String>> optionalDatabase() {
+    return new OptionalDatabase();
+  }
+
+  /** A word that may be given or not. */
+  static Kind<Optional<String>> optionalWord() {
+    return new OptionalWord(false);
+  }
+
+  /** A password that may be given or not. */
+  static Kind<Optional<String>> optionalPassword() {
+    return new OptionalWord(true);
+  }
+
   /** A name that others show. */
   static Kind<String> name() {
     return new Name();
@@ -704,6 +719,56 @@ interface Kind<T> {
     @Override
     public boolean isSecret() {
       return true;
+    }
+  }
+
+  /** See {@link #optionalDatabase}. It may have a password in it, so that no part of it is shown. */
+  record OptionalDatabase() implements Kind<Optional<String>> {
+    private static final String SCHEME = "jdbc:postgresql:";
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.isEmpty()) {
+        return Optional.empty();
+      }
+      if (!text.startsWith(SCHEME)) {
+        throw new BadValue("does not begin with " + SCHEME);
+      }
+      if (text.length() == SCHEME.length() || !text.matches("[\\x21-\\x7e]+")) {
+        throw new BadValue("is no URL of a database");
+      }
+      return Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or a URL of PostgreSQL's driver such as jdbc:postgresql://HOST:5432/DATABASE";
+    }
+
+    @Override
+    public boolean isSecret() {
+      return true;
+    }
+  }
+
+  /** See {@link #optionalWord} and {@link #optionalPassword}. */
+  record OptionalWord(boolean isSecret) implements Kind<Optional<String>> {
+    private static final int MOST = 1_000;
+
+    @Override
+    public Optional<String> read(String text) throws BadValue {
+      if (text.length() > MOST) {
+        throw new BadValue("is too long");
+      }
+      if (text.chars().anyMatch(Character::isISOControl)) {
+        throw new BadValue("has control characters");
+      }
+      return text.isEmpty() ? Optional.empty() : Optional.of(text);
+    }
+
+    @Override
+    public String allowed() {
+      return "nothing, or up to " + MOST + " characters";
     }
   }
 

@@ -113,6 +113,7 @@ public final class Main implements Runnable {
                 new Subscriptions(),
                 new Endpoints(),
                 new Replay(),
+                new ClusterCommand(),
                 new KeyCommand(),
                 new MasterKeyCommand(),
                 new AuditCommand(),

@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  ./holdfast serve",
       "  ./holdfast serve --port 9090 --data /var/lib/holdfast",
+      "  ./holdfast serve --store jdbc:postgresql://db.example.com/holdfast",
       "  ./holdfast serve --set retry.unit=1s --set egress.allow=127.0.0.0/8",
       "  HOLDFAST_ADMIN_KEY=… ./holdfast serve --config holdfast.properties",
       "",
@@ -57,6 +58,15 @@ final class Serve implements Callable<Integer> {
       paramLabel = "DIR",
       description = "The directory of the store (data, default holdfast-data).")
   private @Nullable String data;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      description =
+          "A PostgreSQL database that is the store instead of that directory, such as"
+              + " jdbc:postgresql://db.example.com/holdfast (store.url). All servers with the same are"
+              + " one system. Its password is better given as HOLDFAST_STORE_PASSWORD.")
+  private @Nullable String store;
 
   @Option(
       names = "--config",
@@ -126,6 +136,9 @@ final class Serve implements Callable<Integer> {
     if (data != null) {
       flags.put("--data", new Sources.Flag(Settings.DATA, data));
     }
+    if (store != null) {
+      flags.put("--store", new Sources.Flag(Settings.STORE_URL, store));
+    }
     return new Sources(config, environment, assignments, flags);
   }
 
@@ -138,13 +151,21 @@ final class Serve implements Callable<Integer> {
         host.contains(":") ? "[" + host + "]" : host,
         server.port(),
         reach(settings));
-    out.println("  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
+    out.println(store(settings));
     out.println("  admin key  " + server.adminKey());
     out.println("  secrets    " + server.masterKey());
     server.warnings().forEach(warning -> out.println("  warning    " + warning));
     out.println("  stop       Ctrl-C or SIGTERM");
     out.flush();
     log().info("server.started host={} port={}", host, server.port());
+  }
+
+  private static String store(Settings settings) {
+    return settings
+        .database()
+        .map(database -> "  store      " + database.place() + "  as " + database.name())
+        .orElseGet(
+            () -> "  data       " + settings.get(Settings.DATA).toAbsolutePath().normalize());
   }
 
   private static String reach(Settings settings) {

@@ -13,12 +13,15 @@ import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Facts;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
 import java.net.URI;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -49,6 +52,9 @@ final class Settings {
 
   /** What a name looks like that may be shown: a setting's, and not a key in the wrong place. */
   private static final Pattern NAME = Pattern.compile("[a-z0-9.-]{0,39}|HOLDFAST_[A-Za-z0-9_]*");
+
+  /** From the last moment that an attempt may end to the end of a lease. */
+  private static final Duration LEASE_MARGIN = Duration.ofSeconds(1);
 
   /** What a key must have that others can try to guess. */
   private static final int OPEN_KEY_CHARS = 32;
@@ -90,6 +96,50 @@ final class Settings {
           Kind.directory(),
           "holdfast-data",
           "The directory of the embedded store. The same as --data.");
+
+  static final Setting<Optional<String>> STORE_URL =
+      declare(
+          "store.url",
+          Kind.optionalDatabase(),
+          "",
+          "A PostgreSQL database, version 15 or later, that is the store instead of the embedded one. All"
+              + " servers with the same database are one system. Parameters of the driver can follow a"
+              + " ?, such as sslmode=verify-full&sslrootcert=FILE. The same as --store.");
+
+  static final Setting<Optional<String>> STORE_USER =
+      declare(
+          "store.user", Kind.optionalWord(), "", "The user of store.url, if that does not name one.");
+
+  static final Setting<Optional<String>> STORE_PASSWORD =
+      declare(
+          "store.password",
+          Kind.optionalPassword(),
+          "",
+          "The user's password, if store.url does not have it.");
+
+  static final Setting<Integer> STORE_CONNECTIONS =
+      declare(
+          "store.connections",
+          Kind.whole(2, 1_000),
+          "10",
+          "How many connections to store.url are used at most for reading; a few more are open for"
+              + " writing and for the lease.");
+
+  static final Setting<Duration> CLUSTER_LEASE =
+      declare(
+          "cluster.lease",
+          Kind.duration("2s", "10m"),
+          "15s",
+          "After how long others take over from a server with the same store.url that is not heard of."
+              + " Longer than delivery.timeout: attempts stop that long before.");
+
+  static final Setting<Optional<String>> CLUSTER_NAME =
+      declare(
+          "cluster.name",
+          Kind.optionalWord(),
+          "",
+          "What people call this server among those with the same store.url. Without it the name of the"
+              + " machine.");
 
   static final Setting<Optional<String>> ADMIN_KEY =
       declare(
@@ -475,6 +525,35 @@ final class Settings {
    * @param connections how many connections to endpoints the process may have
    */
   Options options(long heapBytes, int connections, String version) {
+    Options embedded = embedded(heapBytes, connections, version);
+    return database()
+        .map(database -> embedded.with(new Options.Shared(database, version, true)))
+        .orElse(embedded);
+  }
+
+  /** The database that is the store, if one is. */
+  Optional<PostgresOptions> database() {
+    return get(STORE_URL)
+        .map(
+            url ->
+                new PostgresOptions(
+                    url,
+                    get(STORE_USER).orElse(null),
+                    get(STORE_PASSWORD).orElse(null),
+                    get(STORE_CONNECTIONS),
+                    get(CLUSTER_LEASE),
+                    get(CLUSTER_NAME).orElseGet(Settings::machine)));
+  }
+
+  private static String machine() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "node";
+    }
+  }
+
+  private Options embedded(long heapBytes, int connections, String version) {
     return new Options(
         get(DATA),
         retrySchedule(),
@@ -595,6 +674,7 @@ final class Settings {
               "is given, and so is secrets.key (%s); leave one of them out"
                   .formatted(origin(SECRETS_KEY))));
     }
+    checkShared(problems);
     Optional<String> key = get(ADMIN_KEY);
     if (!isLoopback() && key.isPresent() && key.get().length() < OPEN_KEY_CHARS) {
       problems.add(
@@ -619,6 +699,32 @@ final class Settings {
               EGRESS_PROXY_NAMES.key(),
               origin(EGRESS_PROXY_NAMES),
               "is true, but there is no egress.proxy that could be given names; set that, or leave this out"));
+    }
+  }
+
+  private void checkShared(List<Problem> problems) {
+    if (get(STORE_URL).isEmpty()) {
+      return;
+    }
+    if (origin(STORE_URL).equals("--store") && origin(DATA).equals("--data")) {
+      problems.add(
+          new Problem(
+              "--data",
+              "command line",
+              "is given, and so is --store: the store is either the embedded one in a directory or a database; leave one of them out"));
+    }
+    Duration least = get(DELIVERY_TIMEOUT).plus(LEASE_MARGIN).multipliedBy(5).dividedBy(3);
+    if (get(CLUSTER_LEASE).compareTo(least) < 0) {
+      problems.add(
+          new Problem(
+              CLUSTER_LEASE.key(),
+              origin(CLUSTER_LEASE),
+              "is %d ms, but must be at least %d ms where delivery.timeout is %d ms (%s): attempts have to end before others take over"
+                  .formatted(
+                      get(CLUSTER_LEASE).toMillis(),
+                      least.toMillis(),
+                      get(DELIVERY_TIMEOUT).toMillis(),
+                      origin(DELIVERY_TIMEOUT))));
     }
   }
 

@@ -49,6 +49,9 @@ final class Wiring {
 
   private static final Duration USES_WRITTEN_EVERY = Duration.ofMinutes(1);
 
+  /** How soon a server learns of keys that were made or revoked through another. */
+  private static final Duration KEYS_READ_EVERY = Duration.ofSeconds(1);
+
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
@@ -87,13 +90,16 @@ final class Wiring {
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls));
       engine.audit().append(started(settings, clock.instant()));
       vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
+      if (engine.isShared()) {
+        vertx.setPeriodic(KEYS_READ_EVERY.toMillis(), _ -> readAgain(vertx, keys));
+      }
       return new Running(vertx, engine, api, tracing, keys, warnings(engine.vault()));
     } catch (StoreRefused e) {
       stop(null, null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
     } catch (StoreException e) {
       stop(api, engine, tracing, vertx);
-      throw new CannotStart("The store in %s: %s".formatted(options.data(), e.getMessage()));
+      throw new CannotStart("The store in %s: %s".formatted(place(options), e.getMessage()));
     } catch (IOException e) {
       stop(api, engine, tracing, vertx);
       throw CannotStart.listening(
@@ -229,6 +235,22 @@ final class Wiring {
             e ->
                 log.warn(
                     "keys.uses-unwritten next=\"when keys were last used is written later\"", e));
+  }
+
+  /** While the database is away, the keys that are known go on being so. */
+  private static Future<?> readAgain(Vertx vertx, Keys keys) {
+    return vertx
+        .executeBlocking(
+            () -> {
+              keys.readAgain();
+              return true;
+            })
+        .onFailure(e -> log.debug("keys.unread next=\"read again in a second\"", e));
+  }
+
+  private static String place(Options options) {
+    Options.Shared shared = options.shared();
+    return shared == null ? options.data().toString() : shared.database().place();
   }
 
   private static void stop(

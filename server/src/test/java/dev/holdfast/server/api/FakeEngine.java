@@ -2,17 +2,22 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
+import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.store.Audit;
+import dev.holdfast.engine.store.EndpointReads.EndpointPage;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -51,6 +56,12 @@ final class FakeEngine implements Engine {
       };
 
   volatile Callable<History> history = EmptyHistory::new;
+
+  /** Whether it says that it can accept and deliver. */
+  volatile boolean ready = true;
+
+  volatile Callable<ClusterState> cluster =
+      () -> new ClusterState(0, List.of(), List.of(), 0, 0, 0, null);
 
   /** Reads of history wait for this. */
   volatile Future<?> readable = Future.succeededFuture();
@@ -98,6 +109,32 @@ final class FakeEngine implements Engine {
   @Override
   public <T> Future<T> look(Function<View, T> question) {
     return onContext(() -> question.apply(view.call()));
+  }
+
+  @Override
+  public Future<Gauges> gauges() {
+    return look(View::gauges);
+  }
+
+  @Override
+  public Future<Optional<EndpointNow>> endpoint(String tenant, long id) {
+    return look(seen -> seen.endpoint(tenant, id));
+  }
+
+  @Override
+  public Optional<Future<EndpointPage>> endpoints(
+      String tenant, Health.@Nullable State state, long before, int limit) {
+    return Optional.empty();
+  }
+
+  @Override
+  public boolean isReady() {
+    return ready;
+  }
+
+  @Override
+  public Future<ClusterState> cluster() {
+    return onContext(() -> cluster.call());
   }
 
   @Override

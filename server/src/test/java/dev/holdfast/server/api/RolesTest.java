@@ -69,6 +69,7 @@ class RolesTest {
           Map.entry("PUT " + WORKFRONT + "/subscriptions/{id}/version", ADMIN),
           Map.entry("PUT " + WORKFRONT + "/subscriptions/version", ADMIN),
           Map.entry("POST " + WORKFRONT + "/events", SEND),
+          Map.entry("GET /v1/cluster", LOOK),
           Map.entry("GET /metrics", LOOK),
           Map.entry("GET /health/live", ALL),
           Map.entry("GET /health/ready", ALL),
@@ -80,7 +81,11 @@ class RolesTest {
 
   /** These are about all tenants together. */
   private static final Set<String> WIDE =
-      Set.of("GET /metrics", "GET /v1/master-key", "POST /v1/master-key/rotate");
+      Set.of(
+          "GET /metrics",
+          "GET /v1/cluster",
+          "GET /v1/master-key",
+          "POST /v1/master-key/rotate");
 
   private final RealEngine engine;
   private final TestServer server;

@@ -222,6 +222,7 @@ class TenantIsolationTest {
         all,
         "POST /v1/master-key/rotate",
         new Probe(Expected.FORBIDDEN, "/v1/master-key/rotate", ""));
+    put(all, "GET /v1/cluster", new Probe(Expected.FORBIDDEN, "/v1/cluster", ""));
     put(all, "GET /metrics", new Probe(Expected.FORBIDDEN, "/metrics", ""));
     for (String path : List.of("/health/live", "/health/ready", "/openapi.yaml")) {
       put(all, "GET " + path, own(path));

@@ -12,8 +12,9 @@
 --          the rest.
 -- changed  the version of what everyone knows in which the row was last changed.
 --
--- Tables that grow with history are cut into partitions by id, that is by time. Upkeep makes them
--- ahead and drops the oldest. What is below the first cut of them goes to the partition "_first".
+-- Tables that grow with history are cut into partitions by id, that is by time, all in the same
+-- places. Upkeep makes them ahead and drops the oldest. What none was made for in time goes to the
+-- partition "_rest", which upkeep then makes a common one.
 
 -- Who takes part. A row is a process from its start to its end; the id is never used again. slot: the
 -- node's number in the ids that it gives out, which nobody else has while the row is there. What a
@@ -48,11 +49,45 @@ CREATE INDEX shards_by_node ON shards (node);
 INSERT INTO shards (shard) SELECT generate_series(0, 255);
 
 -- The last batch of each node that was committed: tells whether a commit that was not answered has
--- happened.
+-- happened. latest: the latest time that any batch tells of. highest: the highest id in any of them.
 CREATE TABLE batches (
-  node  bigint PRIMARY KEY,
-  batch bigint NOT NULL
+  node    bigint PRIMARY KEY,
+  batch   bigint NOT NULL,
+  latest  bigint NOT NULL,
+  highest bigint NOT NULL
 ) WITH (fillfactor = 20);
+
+-- Begins the transaction of a batch: it is one of a node that takes part, and of no number that was
+-- given up.
+CREATE FUNCTION holdfast_begin(me bigint, this bigint, until bigint, top bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM nodes WHERE id = me FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'node % takes part no longer', me USING ERRCODE = 'HF001';
+  END IF;
+  UPDATE batches SET batch = this, latest = greatest(latest, until), highest = greatest(highest, top)
+    WHERE node = me AND batch < this;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'batch % of node % was given up', this, me USING ERRCODE = 'HF001';
+  END IF;
+END $$;
+
+-- Refuses a batch that does not touch as many rows as it should.
+CREATE FUNCTION holdfast_all(touched bigint, wanted bigint, otherwise text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF touched <> wanted THEN
+    RAISE EXCEPTION '%', otherwise USING ERRCODE = 'HF002';
+  END IF;
+END $$;
+
+-- Refuses a batch that was decided by what a tenant had before.
+CREATE FUNCTION holdfast_stale(tenant text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'another node has changed something of tenant %', tenant USING ERRCODE = 'HF003';
+END $$;
 
 -- What everyone knows: the version, in its only row, and the version in which something of a tenant
 -- was last changed. Whoever changes something holds the lock of the first from then on to the end of
@@ -78,6 +113,7 @@ CREATE TABLE handovers (
   ids      bigint[] NOT NULL,
   endpoints bigint[],
   statuses smallint[],
+  at       timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (shard, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
@@ -94,6 +130,15 @@ CREATE TABLE calls (
 );
 
 CREATE INDEX calls_to_answer ON calls (shard, id) WHERE answered_at IS NULL;
+
+-- Where the tables are cut, from the first id to that of the next part; one follows on the other.
+-- What is below the lowest was removed. keep_until: until when the part must be kept at least, as far
+-- as that has been looked up.
+CREATE TABLE parts (
+  first      bigint PRIMARY KEY,
+  until      bigint NOT NULL,
+  keep_until bigint
+);
 
 CREATE TABLE events (
   id          bigint NOT NULL,
@@ -114,7 +159,7 @@ CREATE TABLE events (
 -- The path finds an event by its id alone.
 CREATE INDEX events_by_id ON events (id);
 
-CREATE TABLE events_first PARTITION OF events FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE events_rest PARTITION OF events DEFAULT;
 
 CREATE TABLE keys (
   tenant    text NOT NULL,
@@ -151,7 +196,7 @@ CREATE TABLE open (
 
 CREATE INDEX open_by_endpoint ON open (shard, endpoint, status, attempts, id);
 
-CREATE INDEX open_by_due ON open (shard, due, id) WHERE due IS NOT NULL;
+CREATE INDEX open_by_due ON open (due, id) WHERE due IS NOT NULL;
 
 -- Which events still have unfinished messages: partitions with one are kept.
 CREATE INDEX open_by_event ON open (event);
@@ -185,7 +230,7 @@ CREATE INDEX messages_by_subscription ON messages (tenant, subscription, id);
 -- Few are dropped, and they are what people look for.
 CREATE INDEX messages_dropped ON messages (tenant, id) WHERE reason IS NOT NULL;
 
-CREATE TABLE messages_first PARTITION OF messages FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE messages_rest PARTITION OF messages DEFAULT;
 
 CREATE TABLE attempts (
   tenant          text NOT NULL,
@@ -202,7 +247,7 @@ CREATE TABLE attempts (
   PRIMARY KEY (tenant, message, number)
 ) PARTITION BY RANGE (message);
 
-CREATE TABLE attempts_first PARTITION OF attempts FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE attempts_rest PARTITION OF attempts DEFAULT;
 
 -- Which messages were made of which by replays; cut by the event's id.
 CREATE TABLE replayed (
@@ -214,9 +259,10 @@ CREATE TABLE replayed (
   PRIMARY KEY (tenant, event, original, message)
 ) PARTITION BY RANGE (event);
 
-CREATE TABLE replayed_first PARTITION OF replayed FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE replayed_rest PARTITION OF replayed DEFAULT;
 
--- The settings (rate_limit, sealed) are everyone's to change, the rest is the shard's node's alone.
+-- The settings (rate_limit, sealed) are everyone's to change, the rest is the shard's node's alone. So
+-- the sum is that of the embedded store's columns without a rate limit.
 CREATE TABLE endpoints (
   id                   bigint NOT NULL,
   tenant               text NOT NULL,
@@ -377,6 +423,6 @@ CREATE TABLE audit (
   PRIMARY KEY (chain, number)
 );
 
-CREATE INDEX audit_by_id ON audit (chain, id);
+CREATE UNIQUE INDEX audit_by_id ON audit (id);
 
 CREATE INDEX audit_by_target ON audit (chain, target, id);

@@ -1,0 +1,141 @@
+package dev.holdfast.core.path;
+
+import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Shards;
+import dev.holdfast.core.port.Arrivals;
+import dev.holdfast.core.port.Arrivals.Arrived;
+import dev.holdfast.core.port.Load;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Off the path: what other nodes have left for this one. One read is under way at a time. Each
+ * message that it brings is counted, whether or not another read has brought it before; it is put
+ * into its lane if none has.
+ */
+final class Inbox {
+  private final Limits limits;
+  private final Lanes lanes;
+  private final Loads loads;
+  private final HandOver handOver;
+  private final Spread spread;
+  private final Replays replays;
+  private boolean isWanted;
+  private Load.@Nullable Arrivals reading;
+  private Instant retryAt = Instant.EPOCH;
+
+  /** What has come for endpoints that this node does not know of yet. */
+  private List<Early> early = new ArrayList<>();
+
+  Inbox(
+      Limits limits, Lanes lanes, Loads loads, HandOver handOver, Spread spread, Replays replays) {
+    this.limits = limits;
+    this.lanes = lanes;
+    this.loads = loads;
+    this.handOver = handOver;
+    this.spread = spread;
+    this.replays = replays;
+  }
+
+  /** What has come too early, with the shard that it has come for. */
+  private sealed interface Early {
+    record OfMessage(Arrived arrived) implements Early {}
+
+    record OfStep(FanOut step) implements Early {}
+  }
+
+  /** There may be something. */
+  void wake() {
+    isWanted = true;
+  }
+
+  /** Whether something of these shards may be among what is being read. */
+  boolean isReadingFor(Shards shards) {
+    return reading != null && reading.ours().hasAny(shards);
+  }
+
+  void run(Turn turn) {
+    if (isWanted && reading == null && !turn.now().isBefore(retryAt)) {
+      isWanted = false;
+      retryAt = Instant.EPOCH;
+      if (!lanes.ours().isEmpty()) {
+        reading = new Load.Arrivals(lanes.ours(), Limits.ARRIVALS);
+        loads.start(reading, turn);
+      }
+    }
+  }
+
+  void loaded(Load.Arrivals load, Arrivals arrivals, Turn turn) {
+    long number = loads.number(load);
+    reading = null;
+    isWanted |= arrivals.isMore();
+    for (Arrived arrived : arrivals.messages()) {
+      if (lanes.get(arrived.endpoint()) == null) {
+        early.add(new Early.OfMessage(arrived));
+      } else {
+        handOver.arrived(arrived, !loads.isOutOfTime(arrived.id(), number), turn);
+      }
+    }
+    arrivals.fanOuts().forEach(this::arrived);
+    for (Replay replay : arrivals.replays()) {
+      replays.resume(replay);
+    }
+    loads.forget(load);
+  }
+
+  private void arrived(FanOut step) {
+    for (FanOut.Target target : step.targets()) {
+      if (lanes.get(target.endpoint()) == null) {
+        early.add(new Early.OfStep(step));
+        return;
+      }
+    }
+    spread.add(List.of(step));
+  }
+
+  /** The read failed. It is asked for anew, since it may be for other shards by then. */
+  void notRead(Load.Arrivals load, Turn turn) {
+    loads.forget(load);
+    reading = null;
+    isWanted = true;
+    retryAt = turn.now().plus(limits.retryStoreAfter());
+  }
+
+  /** More endpoints are known: takes in what has come for them. */
+  void goOn(Turn turn) {
+    if (early.isEmpty()) {
+      return;
+    }
+    List<Early> before = early;
+    early = new ArrayList<>();
+    for (Early one : before) {
+      switch (one) {
+        case Early.OfStep(FanOut step) -> arrived(step);
+        case Early.OfMessage(Arrived arrived) -> {
+          if (lanes.get(arrived.endpoint()) == null) {
+            early.add(one);
+          } else {
+            handOver.arrived(arrived, true, turn);
+          }
+        }
+      }
+    }
+  }
+
+  /** Shards are let go: whoever gets them finds what has come for them. */
+  void letGo(Shards shards) {
+    early.removeIf(
+        one ->
+            switch (one) {
+              case Early.OfStep(FanOut step) -> shards.has(step.event());
+              case Early.OfMessage(Arrived arrived) -> shards.has(arrived.endpoint());
+            });
+  }
+
+  @Nullable Instant nextWake() {
+    return isWanted && reading == null ? retryAt : null;
+  }
+}

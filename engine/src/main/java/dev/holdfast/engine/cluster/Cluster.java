@@ -1,0 +1,815 @@
+package dev.holdfast.engine.cluster;
+
+import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Shards;
+import dev.holdfast.core.path.Answer;
+import dev.holdfast.core.path.Input;
+import dev.holdfast.core.path.Loop;
+import dev.holdfast.core.path.Request;
+import dev.holdfast.core.path.View.Gauges;
+import dev.holdfast.core.port.Arrivals;
+import dev.holdfast.core.port.History;
+import dev.holdfast.core.port.Holdings;
+import dev.holdfast.core.port.Load;
+import dev.holdfast.core.port.SharedStore;
+import dev.holdfast.core.port.Snapshot;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.EndpointReads;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node among others: keeps its lease, takes its share of the shards and gives back what is above
+ * it, takes over from nodes that have gone, and hears what others have left for it.
+ *
+ * <p>The lease is renewed by a thread with a connection of its own, which waits for nothing else.
+ * Another thread settles who has which shards. What is read of the store for the path is read beside
+ * both.
+ */
+public final class Cluster implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Cluster.class);
+
+  /** How often the lease is renewed in its time. */
+  private static final int RENEWALS = 5;
+
+  /** From the last moment that an attempt may end to the end of the lease. */
+  private static final Duration MARGIN = Duration.ofSeconds(1);
+
+  /** The net under all that is told: how often each node looks by itself. */
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+
+  private static final Duration TRY_AGAIN = Duration.ofMillis(250);
+  private static final Duration TIDY_EVERY = Duration.ofMinutes(1);
+
+  /** How many shards are given back at a time: only they pause. */
+  private static final int MOST_RELEASED = 16;
+
+  /** How many shards are taken in at a time. */
+  private static final int MOST_GAINED = 64;
+
+  /** By how much the time may be ahead of the database's before it runs slower. */
+  private static final Duration CLOCK_TOLERANCE = Duration.ofMillis(100);
+
+  private final SharedStore store;
+  private final Seat seat;
+  private final Settings settings;
+  private final InstantSource wall;
+  private final DatabaseClock measured;
+  private final InstantSource clock;
+  private final LoopMaker maker;
+  private final Link renewing;
+  private final Link balancing;
+  private final Link looking;
+  private final Wakeups wakeups;
+  private final Calls calls;
+  private final Learning learning;
+  private final ScheduledExecutorService poll =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().name("holdfast-poll").daemon().factory());
+  private final Thread renewer =
+      Thread.ofPlatform().name("holdfast-lease").daemon().unstarted(this::renewAll);
+  private final Thread balancer =
+      Thread.ofPlatform().name("holdfast-balance").daemon().unstarted(this::balanceAll);
+  private final CountDownLatch closing = new CountDownLatch(1);
+  private final Semaphore renewSoon = new Semaphore(0);
+  private final Object wake = new Object();
+  private final LongAdder arrived = new LongAdder();
+  private final LongAdder handedOver = new LongAdder();
+  private final LongAdder fences = new LongAdder();
+
+  private @Nullable Path path;
+
+  /** The shards that the path has, or is about to have: what is told about others is not for it. */
+  private volatile Shards held = Shards.NONE;
+
+  private volatile int live = 1;
+  private volatile boolean isAway;
+  private volatile long awayNanos;
+  private volatile boolean isFenced;
+  private volatile boolean isStopping;
+  private volatile long leaseEndNanos;
+  private volatile @Nullable Gauges gauges;
+
+  /** Guarded by {@link #wake}: what the path has let go of and others may have. */
+  private Shards letGo = Shards.NONE;
+
+  private boolean isWoken;
+
+  /** The balancer's own. */
+  private Shards releasing = Shards.NONE;
+
+  private long lookedNanos = System.nanoTime();
+  private long mayExpireNanos = System.nanoTime();
+
+  /** Read, and not told yet since what it is about could not be learned; the reader's own. */
+  private @Nullable Arrivals untold;
+
+  /**
+   * How a node takes part.
+   *
+   * @param lease how long it keeps its shards when it is not heard of
+   * @param timeout how long an attempt may take
+   * @param listens whether others can wake it; without, it finds everything by looking
+   */
+  public record Settings(Duration lease, Duration timeout, boolean listens) {}
+
+  /** A node's place among the others. */
+  public interface Seat {
+    /** Never used again. */
+    long node();
+
+    /** The node's number in the ids that it gives out. */
+    int slot();
+
+    /** What everyone knows, for a node that has no shards. */
+    Snapshot beginning() throws StoreException;
+
+    /** Takes part as a new node, since others have taken over from the old one. */
+    void takeNew() throws StoreException;
+  }
+
+  /** Makes what decides, as it is when it has no shards. */
+  @FunctionalInterface
+  public interface LoopMaker {
+    /** Makes one for the node with this number in its ids. */
+    Loop make(int slot, Snapshot snapshot);
+  }
+
+  /** The node's own path of messages. */
+  public interface Path {
+    /** Takes an input, from any thread. */
+    void put(Input input);
+
+    /** Asks the path, from any thread. */
+    void ask(Request request, Actor by, Consumer<Answer> replyTo);
+
+    /** Ends what decides: whoever waits is refused. */
+    void abandon();
+
+    /** Runs something when nothing of what was abandoned is written any more. */
+    void whenQuiet(Runnable task);
+
+    /** Goes on with this instead of what was abandoned. */
+    void begin(Loop loop);
+
+    /** Looks at the path, and tells what was seen. */
+    void look(Consumer<Gauges> seen);
+  }
+
+  /**
+   * @param connecting makes connections beside the store's
+   * @param wall this machine's time
+   * @param measured the database's
+   * @param clock the same, as the path goes by it
+   */
+  public Cluster(
+      SharedStore store,
+      Seat seat,
+      Connecting connecting,
+      EndpointReads endpoints,
+      History history,
+      Settings settings,
+      InstantSource wall,
+      DatabaseClock measured,
+      InstantSource clock,
+      LoopMaker maker) {
+    this.store = store;
+    this.seat = seat;
+    this.settings = settings;
+    this.wall = wall;
+    this.measured = measured;
+    this.clock = clock;
+    this.maker = maker;
+    Link.Connecting own = connecting::connect;
+    this.renewing = new Link(own);
+    this.balancing = new Link(own);
+    this.looking = new Link(own);
+    this.wakeups = new Wakeups(own, this::heard);
+    this.calls =
+        new Calls(
+            own,
+            () -> held,
+            shards -> wakeups.tell(Wakeups.Channel.CALLS, shards),
+            (request, by, replyTo) -> path().ask(request, by, replyTo),
+            endpoints,
+            history);
+    this.learning = new Learning(store, input -> path().put(input));
+    this.leaseEndNanos = System.nanoTime() + settings.lease().toNanos();
+  }
+
+  /** Makes a connection. */
+  @FunctionalInterface
+  public interface Connecting {
+    /** Makes one. */
+    Connection connect() throws SQLException;
+  }
+
+  /** What the path begins with: everything that everyone knows, and no shards. */
+  public Loop firstLoop() throws StoreException {
+    Snapshot snapshot = seat.beginning();
+    learning.begin(snapshot.version());
+    return maker.make(seat.slot(), snapshot);
+  }
+
+  /** Begins to take part. */
+  public void start(Path own) {
+    path = own;
+    lease(System.nanoTime(), clock.instant());
+    if (settings.listens()) {
+      wakeups.start();
+    }
+    renewer.start();
+    balancer.start();
+    try {
+      var _ =
+          poll.scheduleWithFixedDelay(
+              this::lookForAll, 0, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+      var _ =
+          poll.scheduleWithFixedDelay(
+              this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
+    } catch (RejectedExecutionException _) {
+      // It was closed at once.
+    }
+    wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
+  }
+
+  private Path path() {
+    Path own = path;
+    if (own == null) {
+      throw new IllegalStateException("not started");
+    }
+    return own;
+  }
+
+  // ---- what the path tells
+
+  /** A batch is on disk. */
+  public void committed() {
+    back();
+  }
+
+  /** A batch has left something for the nodes of some shards. */
+  public void left(Shards shards) {
+    handedOver.increment();
+    wakeups.tell(Wakeups.Channel.SHARDS, shards);
+  }
+
+  /** A batch has changed what everyone knows. */
+  public void changed() {
+    wakeups.tell(Wakeups.Channel.KNOWN, Shards.ALL);
+  }
+
+  /** Something was decided by what is no longer so: the path waits to learn what is. */
+  public void stale() {
+    onPoll(this::learnForSure);
+  }
+
+  private void learnForSure() {
+    if (isFenced) {
+      return;
+    }
+    try {
+      learning.learnForSure();
+    } catch (StoreException e) {
+      away(e);
+      try {
+        var _ =
+            poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (RejectedExecutionException _) {
+        // The node is stopping.
+      }
+    }
+  }
+
+  /** The path has let go of shards, and all of that is on disk. */
+  public void letGo(Shards shards) {
+    synchronized (wake) {
+      letGo = letGo.plus(shards);
+    }
+    wakeBalancer();
+  }
+
+  /** Others have taken over: the node begins anew. */
+  public void fenced(String detail) {
+    if (isFenced || isStopping) {
+      return;
+    }
+    synchronized (this) {
+      if (isFenced) {
+        return;
+      }
+      isFenced = true;
+    }
+    fences.increment();
+    log.warn(
+        "node.fenced node={} detail=\"{}\" next=\"beginning anew as another node; others deliver what"
+            + " this one had\"",
+        seat.node(),
+        detail);
+    path().abandon();
+    wakeBalancer();
+  }
+
+  /** Something could not be asked of the database: is it away, or was it just that? */
+  public void away(Throwable cause) {
+    if (!isAway && closing.getCount() > 0) {
+      awayNanos = System.nanoTime();
+      isAway = true;
+      renewSoon.release();
+      log.warn(
+          "store.away detail=\"{}\" next=\"nothing is accepted and no attempt starts; trying again"
+              + " until it is back\"",
+          cause.getMessage());
+    }
+  }
+
+  private void back() {
+    if (isAway) {
+      isAway = false;
+      log.info(
+          "store.back after={}ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - awayNanos));
+    }
+  }
+
+  /** Whether the database cannot be reached, as far as the node knows. */
+  public boolean isAway() {
+    return isAway;
+  }
+
+  /** Whether the node can accept and deliver. */
+  public boolean isReady() {
+    return !isAway && !isFenced && leaseEndNanos - System.nanoTime() > 0;
+  }
+
+  // ---- what the path reads
+
+  /**
+   * What others have left for this node. Whatever endpoint is in it, the path has learned of it
+   * before.
+   */
+  public Arrivals arrivals(Load.Arrivals load) throws StoreException {
+    Arrivals left = untold;
+    Arrivals found = left == null ? store.arrivals(load.ours(), load.limit()) : left;
+    if (!found.messages().isEmpty()) {
+      untold = new Arrivals(found.messages(), found.fanOuts(), found.replays(), true);
+      learning.learn();
+      arrived.add(found.messages().size());
+    }
+    untold = null;
+    return found;
+  }
+
+  /** Learns what others have changed until now; the path knows it when this returns. */
+  public void learn() throws StoreException {
+    learning.learn();
+  }
+
+  /** Asks the node of a shard for what only it decides. */
+  public void ask(int shard, Request request, Actor by, Consumer<Answer> replyTo) {
+    calls.ask(seat.node(), shard, request, by, replyTo);
+  }
+
+  /** Whether another node can be asked for this. */
+  public static boolean isForOneNode(Request request) {
+    return Calls.isFor(request);
+  }
+
+  // ---- what others tell
+
+  private void heard(Wakeups.Channel channel, Shards shards) {
+    switch (channel) {
+      case SHARDS -> {
+        if (concerns(shards)) {
+          path().put(new Input.Woken());
+        }
+      }
+      case KNOWN -> onPoll(this::learnNow);
+      case CALLS -> calls.look();
+      case NODES -> wakeBalancer();
+    }
+  }
+
+  private boolean concerns(Shards shards) {
+    return shards.minus(held).size() < shards.size();
+  }
+
+  private void onPoll(Runnable task) {
+    try {
+      poll.execute(task);
+    } catch (RejectedExecutionException _) {
+      // The node is stopping.
+    }
+  }
+
+  private void learnNow() {
+    if (isFenced) {
+      return;
+    }
+    try {
+      learning.learn();
+    } catch (StoreException e) {
+      log.debug("cluster.not-learned next=\"learning again in a second\"", e);
+    } catch (RuntimeException e) {
+      log.warn("cluster.not-learned next=\"learning again in a second\"", e);
+    }
+  }
+
+  private void lookForAll() {
+    if (isFenced) {
+      return;
+    }
+    path().put(new Input.Woken());
+    learnNow();
+    calls.look();
+    try {
+      path().put(new Input.StoredByAll(store.stored()));
+    } catch (StoreException | RuntimeException e) {
+      log.debug("cluster.stored-unknown next=\"looking again in a second\"", e);
+    }
+  }
+
+  private void tidy() {
+    calls.tidy();
+    try {
+      looking.run(
+          connection -> {
+            Leases.tidy(connection);
+            return true;
+          });
+    } catch (SQLException | RuntimeException e) {
+      log.debug("cluster.untidied next=\"again in a minute\"", e);
+    }
+  }
+
+  // ---- the lease
+
+  private void renewAll() {
+    Duration pause = Duration.ZERO;
+    try {
+      while (closing.getCount() > 0) {
+        if (renewSoon.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+          renewSoon.drainPermits();
+        }
+        pause =
+            isFenced || renew()
+                ? settings.lease().dividedBy(RENEWALS)
+                : min(TRY_AGAIN, settings.lease().dividedBy(RENEWALS));
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean renew() {
+    long node = seat.node();
+    Instant sentAt = clock.instant();
+    long sent = System.nanoTime();
+    path().look(seen -> gauges = seen);
+    Optional<Instant> renewed;
+    try {
+      renewed =
+          renewing.run(
+              connection -> {
+                connection.setNetworkTimeout(
+                    Runnable::run,
+                    (int) Math.max(1_000, settings.lease().dividedBy(RENEWALS).toMillis()));
+                return Leases.renew(connection, node, settings.lease(), report());
+              });
+    } catch (SQLException | RuntimeException e) {
+      away(e);
+      if (attemptsEndNanos() - System.nanoTime() <= 0) {
+        path().put(new Input.Leased(clock.instant()));
+      }
+      return false;
+    }
+    if (renewed.isEmpty()) {
+      if (node == seat.node()) {
+        fenced("the node's row is gone");
+      }
+      return true;
+    }
+    measured.measured(renewed.get(), sent, System.nanoTime());
+    lease(sent, sentAt);
+    if (sent - awayNanos > 0) {
+      back();
+    }
+    return true;
+  }
+
+  /** The lease runs from the moment that it was asked for: the database's is not over before. */
+  private void lease(long sentNanos, Instant sentAt) {
+    leaseEndNanos = sentNanos + settings.lease().toNanos();
+    Duration left = settings.lease().minus(settings.timeout()).minus(MARGIN);
+    // A clock that runs at half its speed reaches everything late.
+    boolean isSlow = clock.instant().minus(CLOCK_TOLERANCE).isAfter(measured.instant());
+    path().put(new Input.Leased(sentAt.plus(isSlow ? left.dividedBy(2) : left)));
+  }
+
+  private long attemptsEndNanos() {
+    return leaseEndNanos - settings.timeout().toNanos() - MARGIN.toNanos();
+  }
+
+  private String report() {
+    Gauges seen = gauges;
+    JsonObject json =
+        new JsonObject()
+            .put("known", learning.version())
+            .put("clockOffsetMillis", clockOffset().toMillis());
+    if (seen != null) {
+      json.put("inFlight", seen.inFlight())
+          .put("pending", seen.pending())
+          .put("waiting", seen.waiting())
+          .put("parked", seen.parked())
+          .put("eventsAccepted", seen.eventsAccepted())
+          .put("messagesAccepted", seen.messagesAccepted())
+          .put("delivered", seen.delivered());
+    }
+    return json.encode();
+  }
+
+  private Duration clockOffset() {
+    return Duration.between(wall.instant(), measured.instant());
+  }
+
+  // ---- who has which shards
+
+  private void wakeBalancer() {
+    synchronized (wake) {
+      isWoken = true;
+      wake.notifyAll();
+    }
+  }
+
+  private void balanceAll() {
+    Duration pause = Duration.ZERO;
+    while (await(pause)) {
+      try {
+        pause = isFenced ? beginAnew() : balance();
+      } catch (SQLException e) {
+        away(e);
+        pause = TRY_AGAIN;
+      } catch (StoreException e) {
+        pause = TRY_AGAIN;
+        if (e.kind() == StoreException.Kind.FENCED) {
+          fenced(String.valueOf(e.getMessage()));
+        } else {
+          away(e);
+        }
+      } catch (RuntimeException e) {
+        log.warn("cluster.balance-failed next=\"trying again\"", e);
+        pause = LOOK_EVERY;
+      }
+    }
+  }
+
+  /** False when the node is to end. */
+  private boolean await(Duration pause) {
+    long until = System.nanoTime() + pause.toNanos();
+    synchronized (wake) {
+      while (!isWoken && closing.getCount() > 0) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+        if (millis <= 0) {
+          break;
+        }
+        try {
+          wake.wait(millis);
+        } catch (InterruptedException _) {
+          return false;
+        }
+      }
+      isWoken = false;
+    }
+    return closing.getCount() > 0;
+  }
+
+  /** Settles what is to be settled, and says how long there is nothing to do. */
+  private Duration balance() throws SQLException, StoreException {
+    giveBack();
+    long node = seat.node();
+    Leases.Seen seen = balancing.run(connection -> Leases.look(connection, node));
+    noteLook();
+    if (isStopping) {
+      return LOOK_EVERY;
+    }
+    if (seen.isExpired() && mayExpire(seen)) {
+      seen = takeOver(node);
+    }
+    if (seen.isOrphaned()) {
+      balancing.run(
+          connection -> {
+            Leases.freeOrphans(connection, settings.lease());
+            return true;
+          });
+    }
+    live = Math.max(1, seen.live());
+    int share = Math.ceilDiv(Shards.COUNT, live);
+    Shards mine = seen.mine();
+    int wanted = share - mine.size();
+    if (wanted > 0 && !seen.free().isEmpty()) {
+      mine = mine.plus(balancing.run(connection -> Leases.claim(connection, node, wanted)));
+    }
+    boolean isMore = gain(mine.minus(held));
+    release(mine.size() - share);
+    return isMore ? Duration.ZERO : min(LOOK_EVERY, seen.nextExpiry().plusMillis(5));
+  }
+
+  /** Others could not renew their leases while nobody could reach the database. */
+  private void noteLook() {
+    long now = System.nanoTime();
+    if (now - lookedNanos > settings.lease().dividedBy(2).toNanos()) {
+      mayExpireNanos = now + settings.lease().toNanos();
+    }
+    lookedNanos = now;
+  }
+
+  private boolean mayExpire(Leases.Seen seen) {
+    return System.nanoTime() - mayExpireNanos >= 0
+        && seen.running().compareTo(settings.lease()) > 0;
+  }
+
+  private Leases.Seen takeOver(long node) throws SQLException {
+    List<Leases.Gone> gone = balancing.run(connection -> Leases.expire(connection, node));
+    for (Leases.Gone one : gone) {
+      log.warn(
+          "node.expired node={} name={} shards={} next=\"others take over what it had\"",
+          one.id(),
+          one.name(),
+          one.shards());
+    }
+    if (!gone.isEmpty()) {
+      wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
+    }
+    return balancing.run(connection -> Leases.look(connection, node));
+  }
+
+  /** Takes in some shards that are this node's; whether there are more. */
+  private boolean gain(Shards lacking) throws StoreException {
+    if (lacking.isEmpty()) {
+      return false;
+    }
+    Shards some = first(lacking, MOST_GAINED);
+    Holdings holdings = store.holdings(some);
+    learning.learn();
+    held = held.plus(some);
+    path().put(new Input.Gained(some, holdings));
+    log.info("node.gained shards={} held={}", some.size(), held.size());
+    path().put(new Input.Woken());
+    calls.look();
+    return lacking.size() > some.size();
+  }
+
+  private void release(int above) {
+    if (above > 0 && releasing.isEmpty()) {
+      releasing = last(held, Math.min(above, MOST_RELEASED));
+      path().put(new Input.Release(releasing));
+    }
+  }
+
+  private void giveBack() throws SQLException {
+    Shards done;
+    synchronized (wake) {
+      done = letGo;
+    }
+    if (done.isEmpty()) {
+      return;
+    }
+    long node = seat.node();
+    balancing.run(
+        connection -> {
+          Leases.release(connection, node, done);
+          return true;
+        });
+    synchronized (wake) {
+      letGo = letGo.minus(done);
+    }
+    held = held.minus(done);
+    releasing = releasing.minus(done);
+    log.info("node.released shards={} held={}", done.size(), held.size());
+    wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
+  }
+
+  private static Shards first(Shards shards, int most) {
+    return Shards.of(shards.numbers().stream().limit(most).toList());
+  }
+
+  private static Shards last(Shards shards, int most) {
+    List<Integer> numbers = shards.numbers();
+    return Shards.of(numbers.subList(Math.max(0, numbers.size() - most), numbers.size()));
+  }
+
+  /** Takes part as a new node, with nothing of what the old one had in memory. */
+  private Duration beginAnew() throws StoreException {
+    CountDownLatch quiet = new CountDownLatch(1);
+    path().whenQuiet(quiet::countDown);
+    try {
+      if (!quiet.await(settings.lease().toMillis(), TimeUnit.MILLISECONDS)) {
+        return TRY_AGAIN;
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return TRY_AGAIN;
+    }
+    Instant sentAt = clock.instant();
+    long sent = System.nanoTime();
+    seat.takeNew();
+    held = Shards.NONE;
+    releasing = Shards.NONE;
+    synchronized (wake) {
+      letGo = Shards.NONE;
+    }
+    untold = null;
+    Loop loop = firstLoop();
+    path().begin(loop);
+    lease(sent, sentAt);
+    isFenced = false;
+    log.info("node.joined node={} slot={}", seat.node(), seat.slot());
+    return Duration.ZERO;
+  }
+
+  // ---- what people see
+
+  /** All nodes and shards, as the database has them. Blocking. */
+  public ClusterState state() throws StoreException {
+    try {
+      return looking.run(connection -> ClusterReads.state(connection, seat.node()));
+    } catch (SQLException e) {
+      throw new StoreException(
+          StoreException.Kind.AWAY, "looking at the nodes: " + e.getMessage(), e);
+    }
+  }
+
+  /** What this node knows of itself. */
+  public ClusterState.Own own() {
+    long left = Math.max(0, attemptsEndNanos() - System.nanoTime());
+    return new ClusterState.Own(
+        live,
+        held.size(),
+        Duration.ofNanos(left),
+        isAway,
+        arrived.sum(),
+        handedOver.sum(),
+        calls.count(),
+        fences.sum(),
+        learning.version(),
+        clockOffset());
+  }
+
+  // ---- the end
+
+  /** Takes no more shards: the node is about to stop. */
+  public void stopping() {
+    isStopping = true;
+  }
+
+  /** Gives back everything and takes part no longer. The path has ended before. */
+  @Override
+  public void close() {
+    isStopping = true;
+    closing.countDown();
+    renewSoon.release();
+    wakeBalancer();
+    poll.shutdownNow();
+    calls.close();
+    try {
+      renewer.join(TRY_AGAIN);
+      balancer.join(settings.lease());
+      if (!isFenced) {
+        balancing.run(
+            connection -> {
+              Leases.leave(connection, seat.node());
+              return true;
+            });
+        wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
+      }
+    } catch (SQLException e) {
+      log.warn("node.not-left next=\"others take over when its lease is over\"", e);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+    wakeups.close();
+    renewing.close();
+    balancing.close();
+    looking.close();
+  }
+
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+}

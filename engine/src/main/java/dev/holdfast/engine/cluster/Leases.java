@@ -1,0 +1,253 @@
+package dev.holdfast.engine.cluster;
+
+import dev.holdfast.core.model.Shards;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Who takes part and who has which shards, in the database's tables. Each call is one statement.
+ *
+ * <p>A node's row says until when it may be counted on, by the database's clock. When that is over,
+ * any other node may delete the row, and only that ends what the node may write: its batches hold a
+ * share of the row's lock.
+ */
+final class Leases {
+  private static final String RENEW =
+      """
+      WITH renewed AS (
+        UPDATE nodes SET expires_at = clock_timestamp() + ? * interval '1 microsecond'
+        WHERE id = ? RETURNING id),
+      told AS (
+        INSERT INTO node_reports (node, at, report)
+        SELECT id, clock_timestamp(), ? FROM renewed
+        ON CONFLICT (node) DO UPDATE SET at = excluded.at, report = excluded.report)
+      SELECT clock_timestamp() FROM renewed
+      """;
+
+  private static final String LOOK =
+      """
+      SELECT nodes.id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint,
+        ARRAY(SELECT shard FROM shards WHERE shards.node = nodes.id)
+      FROM nodes
+      UNION ALL
+      SELECT 0, (extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint,
+        ARRAY(SELECT shard FROM shards WHERE node IS NULL)
+      UNION ALL
+      SELECT -1, 0,
+        ARRAY(SELECT shard FROM shards WHERE node IS NOT NULL
+              AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node))
+      """;
+
+  private static final String EXPIRE =
+      """
+      WITH gone AS (
+        DELETE FROM nodes WHERE id IN (
+          SELECT id FROM nodes WHERE expires_at < clock_timestamp() AND id <> ?
+          FOR UPDATE SKIP LOCKED)
+        RETURNING id, name),
+      freed AS (
+        UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
+        FROM gone WHERE shards.node = gone.id RETURNING gone.id AS had)
+      SELECT id, name, (SELECT count(*) FROM freed WHERE had = gone.id) FROM gone
+      """;
+
+  private static final String CLAIM =
+      """
+      WITH me AS (SELECT id FROM nodes WHERE id = ? FOR KEY SHARE),
+      free AS (
+        SELECT shard FROM shards WHERE node IS NULL
+        ORDER BY shard LIMIT ? FOR UPDATE SKIP LOCKED)
+      UPDATE shards SET node = me.id, epoch = epoch + 1, since = clock_timestamp()
+      FROM me, free WHERE shards.shard = free.shard AND shards.node IS NULL
+      RETURNING shards.shard
+      """;
+
+  /** One that was claimed a moment ago may have a node that this statement does not see yet. */
+  private static final String FREE_ORPHANS =
+      """
+      UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
+      WHERE node IS NOT NULL AND since < clock_timestamp() - ? * interval '1 microsecond'
+        AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node)
+      """;
+
+  private static final String RELEASE =
+      """
+      UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
+      WHERE node = ? AND shard = ANY (?)
+      """;
+
+  private static final String LEAVE =
+      """
+      WITH gone AS (DELETE FROM nodes WHERE id = ? RETURNING id),
+      silent AS (DELETE FROM node_reports WHERE node IN (SELECT id FROM gone))
+      UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
+      FROM gone WHERE shards.node = gone.id
+      """;
+
+  private static final String TIDY =
+      """
+      DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
+        AND node NOT IN (SELECT id FROM nodes)
+      """;
+
+  private Leases() {}
+
+  /**
+   * What the others are.
+   *
+   * @param live how many nodes can be counted on, with this one
+   * @param isExpired whether there are nodes that cannot
+   * @param nextExpiry when the next one cannot if it is not heard of
+   * @param mine the shards of this node
+   * @param free the shards of nobody
+   * @param isOrphaned whether there are shards of nodes that there are not
+   * @param running for how long the database has run
+   */
+  record Seen(
+      int live,
+      boolean isExpired,
+      Duration nextExpiry,
+      Shards mine,
+      Shards free,
+      boolean isOrphaned,
+      Duration running) {}
+
+  /** A node that was taken out, and how many shards are free since. */
+  record Gone(long id, String name, int shards) {}
+
+  /** Extends the lease from now on; empty when the node takes part no longer. */
+  static Optional<Instant> renew(Connection connection, long node, Duration lease, String report)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(RENEW)) {
+      statement.setLong(1, micros(lease));
+      statement.setLong(2, node);
+      statement.setString(3, report);
+      try (ResultSet found = statement.executeQuery()) {
+        return found.next()
+            ? Optional.of(found.getObject(1, OffsetDateTime.class).toInstant())
+            : Optional.empty();
+      }
+    }
+  }
+
+  static Seen look(Connection connection, long node) throws SQLException {
+    int live = 0;
+    boolean isExpired = false;
+    long nextExpiryMillis = Long.MAX_VALUE;
+    Shards mine = Shards.NONE;
+    Shards free = Shards.NONE;
+    boolean isOrphaned = false;
+    long runningMillis = 0;
+    try (PreparedStatement statement = connection.prepareStatement(LOOK);
+        ResultSet found = statement.executeQuery()) {
+      while (found.next()) {
+        long id = found.getLong(1);
+        long millis = found.getLong(2);
+        Shards shards = shards(found.getArray(3));
+        if (id < 0) {
+          isOrphaned = !shards.isEmpty();
+        } else if (id == 0) {
+          runningMillis = millis;
+          free = shards;
+        } else if (id == node) {
+          live++;
+          mine = shards;
+        } else if (millis < 0) {
+          isExpired = true;
+        } else {
+          live++;
+          nextExpiryMillis = Math.min(nextExpiryMillis, millis);
+        }
+      }
+    }
+    return new Seen(
+        live,
+        isExpired,
+        Duration.ofMillis(nextExpiryMillis),
+        mine,
+        free,
+        isOrphaned,
+        Duration.ofMillis(runningMillis));
+  }
+
+  private static Shards shards(Array numbers) throws SQLException {
+    List<Integer> all = new ArrayList<>();
+    for (Object number : (Object[]) numbers.getArray()) {
+      all.add(((Number) number).intValue());
+    }
+    return Shards.of(all);
+  }
+
+  /** Takes out nodes whose leases are over. One that is writing just now is left for later. */
+  static List<Gone> expire(Connection connection, long node) throws SQLException {
+    List<Gone> gone = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(EXPIRE)) {
+      statement.setLong(1, node);
+      try (ResultSet found = statement.executeQuery()) {
+        while (found.next()) {
+          gone.add(new Gone(found.getLong(1), found.getString(2), found.getInt(3)));
+        }
+      }
+    }
+    return gone;
+  }
+
+  /** Takes some of the shards that are nobody's; none when the node takes part no longer. */
+  static Shards claim(Connection connection, long node, int most) throws SQLException {
+    List<Integer> claimed = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(CLAIM)) {
+      statement.setLong(1, node);
+      statement.setInt(2, most);
+      try (ResultSet found = statement.executeQuery()) {
+        while (found.next()) {
+          claimed.add(found.getInt(1));
+        }
+      }
+    }
+    return Shards.of(claimed);
+  }
+
+  /** Makes shards free whose node has gone without giving them back. */
+  static void freeOrphans(Connection connection, Duration lease) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(FREE_ORPHANS)) {
+      statement.setLong(1, micros(lease));
+      statement.executeUpdate();
+    }
+  }
+
+  static void release(Connection connection, long node, Shards shards) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(RELEASE)) {
+      statement.setLong(1, node);
+      statement.setArray(2, connection.createArrayOf("int2", shards.numbers().toArray()));
+      statement.executeUpdate();
+    }
+  }
+
+  /** Gives back everything and takes part no longer. */
+  static void leave(Connection connection, long node) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(LEAVE)) {
+      statement.setLong(1, node);
+      statement.executeUpdate();
+    }
+  }
+
+  /** Removes what is left of nodes that are long gone. */
+  static void tidy(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(TIDY)) {
+      statement.executeUpdate();
+    }
+  }
+
+  private static long micros(Duration duration) {
+    return duration.toNanos() / 1_000;
+  }
+}

@@ -1,0 +1,35 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.core.port.StoreException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What people ask about endpoints, in a store where no node knows them all as they are now. */
+public interface EndpointReads {
+
+  /** An endpoint and how many of its messages are unfinished. */
+  record EndpointNow(Endpoint endpoint, Unfinished unfinished) {}
+
+  /**
+   * Some endpoints.
+   *
+   * @param next where the next page begins, if there may be one
+   */
+  record EndpointPage(List<EndpointNow> endpoints, @Nullable Long next) {}
+
+  /** An endpoint of the tenant. */
+  Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException;
+
+  /**
+   * Endpoints of the tenant with an id below {@code before}, the newest first. Looks at a limited
+   * number, so it may find less than there is room for.
+   *
+   * @param state only those in this state; all when absent
+   */
+  EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
+      throws StoreException;
+}

@@ -1,0 +1,196 @@
+package dev.holdfast.engine.store.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.holdfast.core.port.StoreException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Properties;
+
+/**
+ * Connections to the database, kept open and used again.
+ *
+ * <p>Each gives up what takes long against the lease: a statement, a wait for a lock, a pause in a
+ * transaction, an answer that does not come. So a node that hangs holds nobody up for long.
+ */
+public final class Connections implements AutoCloseable {
+  private static final int MOST_TRIES = 5;
+
+  /** Settings with which statements go along an index. */
+  static final String ALONG_INDEXES =
+      "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;"
+          + " SET enable_mergejoin = off";
+
+  /** Parts of the lease. */
+  private static final int OF_STATEMENT = 2;
+
+  private static final int OF_LOCK = 3;
+  private static final int OF_PAUSE = 3;
+  private static final int OF_CONNECTING = 3;
+
+  private final PostgresOptions options;
+  private final HikariDataSource pool;
+
+  /** Nothing is connected before it is needed. */
+  public Connections(PostgresOptions options) {
+    this(options, "store", "SELECT 1");
+  }
+
+  /**
+   * Connections whose statements go along an index, whatever is known of the tables: statistics are
+   * old where tables grow and shrink fast.
+   */
+  static Connections alongIndexes(PostgresOptions options) {
+    return new Connections(options, "path", ALONG_INDEXES);
+  }
+
+  private Connections(PostgresOptions options, String name, String settings) {
+    this.options = options;
+    HikariConfig config = new HikariConfig();
+    config.setPoolName(name);
+    config.setJdbcUrl(options.url());
+    config.setDataSourceProperties(properties(options));
+    config.setMaximumPoolSize(options.connections());
+    config.setMinimumIdle(1);
+    config.setConnectionTimeout(Math.max(1_000, part(options.lease(), OF_CONNECTING)));
+    config.setValidationTimeout(Math.max(500, part(options.lease(), 2 * OF_CONNECTING)));
+    config.setInitializationFailTimeout(-1);
+    config.setConnectionInitSql(prepare(options.lease()) + "; " + settings);
+    this.pool = new HikariDataSource(config);
+  }
+
+  /** What is done with a connection, which is nobody else's meanwhile. */
+  public interface Work<T> {
+    /** Does it. */
+    T run(Connection connection) throws SQLException;
+  }
+
+  /** Reads; each statement sees what is committed when it begins. */
+  public <T> T read(String doing, Work<T> work) throws StoreException {
+    try (Connection connection = pool.getConnection()) {
+      return work.run(connection);
+    } catch (SQLException e) {
+      throw SqlStates.failure(doing, e);
+    }
+  }
+
+  /** Reads; all statements see the same. */
+  public <T> T readAtOnce(String doing, Work<T> work) throws StoreException {
+    return transact(
+        doing,
+        connection -> {
+          execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+          return work.run(connection);
+        });
+  }
+
+  /**
+   * Does all of it or nothing. Done again from its beginning when others were in the way, so it
+   * must leave nothing behind in memory when it fails.
+   */
+  public <T> T transact(String doing, Work<T> work) throws StoreException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return transactOnce(work);
+      } catch (SQLException e) {
+        if (tries == MOST_TRIES || !SqlStates.isWorthAnotherTry(e)) {
+          throw SqlStates.failure(doing, e);
+        }
+      } catch (IllegalArgumentException e) {
+        throw new StoreException(StoreException.Kind.REFUSED, doing + ": " + e.getMessage(), e);
+      }
+    }
+  }
+
+  private <T> T transactOnce(Work<T> work) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      try {
+        T result = work.run(connection);
+        connection.commit();
+        return result;
+      } catch (SQLException | RuntimeException e) {
+        undo(connection, e);
+        throw e;
+      } finally {
+        if (!connection.isClosed()) {
+          connection.setAutoCommit(true);
+        }
+      }
+    }
+  }
+
+  private static void undo(Connection connection, Exception cause) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  /** A connection beside the others, for one who keeps it and closes it. */
+  public Connection own() throws SQLException {
+    Connection connection = DriverManager.getConnection(options.url(), properties(options));
+    try {
+      execute(connection, prepare(options.lease()));
+      return connection;
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  /** What they were made with. */
+  public PostgresOptions options() {
+    return options;
+  }
+
+  static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static Properties properties(PostgresOptions options) {
+    Properties properties = new Properties();
+    if (options.user() != null) {
+      properties.setProperty("user", options.user());
+    }
+    if (options.password() != null) {
+      properties.setProperty("password", options.password());
+    }
+    long lease = Math.max(1, options.lease().toSeconds());
+    properties.setProperty("ApplicationName", "holdfast " + options.name());
+    properties.setProperty("tcpKeepAlive", "true");
+    properties.setProperty("connectTimeout", String.valueOf(Math.max(1, lease / OF_CONNECTING)));
+    properties.setProperty("loginTimeout", String.valueOf(Math.max(1, lease / OF_CONNECTING)));
+    properties.setProperty("socketTimeout", String.valueOf(lease));
+    properties.setProperty("prepareThreshold", "2");
+    properties.setProperty("reWriteBatchedInserts", "true");
+    return properties;
+  }
+
+  /** The server's settings count, but what was acknowledged is on disk whatever they say. */
+  private static String prepare(Duration lease) {
+    return "SELECT set_config('statement_timeout', '"
+        + part(lease, OF_STATEMENT)
+        + "', false), set_config('lock_timeout', '"
+        + part(lease, OF_LOCK)
+        + "', false), set_config('idle_in_transaction_session_timeout', '"
+        + part(lease, OF_PAUSE)
+        + "', false), set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false), CASE current_setting('synchronous_commit')"
+        + " WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END";
+  }
+
+  private static long part(Duration lease, int parts) {
+    return lease.toMillis() / parts;
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

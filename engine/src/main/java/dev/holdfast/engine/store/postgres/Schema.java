@@ -1,0 +1,108 @@
+package dev.holdfast.engine.store.postgres;
+
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.StoreRefused;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the tables of a database to what this version expects.
+ *
+ * <p>Each script is applied once, whole or not at all, in this order, by one node at a time; how
+ * many have been applied is in the only row of the table {@code schema_version}. A script that has
+ * been released is never changed.
+ */
+public final class Schema {
+  private static final List<String> SCRIPTS = List.of("postgres-0001.sql");
+
+  /** "Hold" in ASCII: the lock under which tables are changed. */
+  private static final long LOCK = 0x486f6c64;
+
+  private static final int OLDEST_SERVER = 150_000;
+
+  private Schema() {}
+
+  /** The version of the tables that this program expects. */
+  public static int newest() {
+    return SCRIPTS.size();
+  }
+
+  /** Makes the tables what they should be; refuses those that a later program has made. */
+  public static void apply(Connections connections) throws StoreException, StoreRefused {
+    String place = connections.options().place();
+    @Nullable StoreRefused refusal =
+        connections.transact("preparing the tables", connection -> apply(connection, place));
+    if (refusal != null) {
+      throw refusal;
+    }
+  }
+
+  private static @Nullable StoreRefused apply(Connection connection, String place)
+      throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(
+          "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;"
+              + " SET LOCAL idle_in_transaction_session_timeout = 0");
+      statement.execute("SELECT pg_advisory_xact_lock(" + LOCK + ")");
+      if (number(statement, "SELECT current_setting('server_version_num')::int") < OLDEST_SERVER) {
+        return new StoreRefused(place + " is a PostgreSQL before 15. Use version 15 or later.");
+      }
+      int version = version(statement);
+      if (version > newest()) {
+        return new StoreRefused(
+            place
+                + " was made by a later version of Holdfast (its tables are of version "
+                + version
+                + ", this one knows "
+                + newest()
+                + "). Use that version, or a later one.");
+      }
+      for (; version < newest(); version++) {
+        statement.execute(script(SCRIPTS.get(version)));
+        statement.execute("UPDATE schema_version SET version = " + (version + 1));
+      }
+      return null;
+    }
+  }
+
+  private static int version(Statement statement) throws SQLException {
+    if (number(
+            statement,
+            "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+                + " AND tablename = 'schema_version'")
+        == 0) {
+      statement.execute(
+          "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
+              + " version integer NOT NULL); INSERT INTO schema_version VALUES (0, 0)");
+    }
+    return number(statement, "SELECT version FROM schema_version");
+  }
+
+  private static int number(Statement statement, String sql) throws SQLException {
+    try (ResultSet row = statement.executeQuery(sql)) {
+      if (!row.next()) {
+        throw new SQLException("no answer to: " + sql);
+      }
+      return row.getInt(1);
+    }
+  }
+
+  private static String script(String name) {
+    try (InputStream in = Schema.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("missing from the program: " + name);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
