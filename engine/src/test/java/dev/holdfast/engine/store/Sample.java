@@ -24,45 +24,45 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Values to be stored, with ids as the path gives them out. */
-final class Sample {
-  static final Instant NOW = Instant.parse("2026-03-01T12:00:00.123456Z");
-  static final String TENANT = "default";
+public final class Sample {
+  public static final Instant NOW = Instant.parse("2026-03-01T12:00:00.123456Z");
+  public static final String TENANT = "default";
 
   private final IdSource ids;
 
-  Sample() {
+  public Sample() {
     this(0);
   }
 
-  Sample(long highestUsed) {
+  public Sample(long highestUsed) {
     ids = new IdSource(7, highestUsed);
   }
 
-  static Instant after(long seconds) {
+  public static Instant after(long seconds) {
     return NOW.plusSeconds(seconds);
   }
 
-  static byte[] bytes(String text) {
+  public static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  static Batch batch(Write... writes) {
+  public static Batch batch(Write... writes) {
     return new Batch(List.of(writes), List.of());
   }
 
-  static Write.Accept accept(AcceptedEvent... events) {
+  public static Write.Accept accept(AcceptedEvent... events) {
     return new Write.Accept(List.of(events));
   }
 
-  long id() {
+  public long id() {
     return ids.next(NOW);
   }
 
-  Endpoint endpoint(String url) {
+  public Endpoint endpoint(String url) {
     return new Endpoint(id(), TENANT, url, Health.created(NOW));
   }
 
-  Subscription subscription(Endpoint endpoint, String... types) {
+  public Subscription subscription(Endpoint endpoint, String... types) {
     return new Subscription(
         id(),
         endpoint.tenant(),
@@ -72,17 +72,17 @@ final class Sample {
         NOW);
   }
 
-  Event event() {
+  public Event event() {
     return event(TENANT, null, "{\"n\":1}");
   }
 
-  Event event(String tenant, @Nullable String callerId, String data) {
+  public Event event(String tenant, @Nullable String callerId, String data) {
     return new Event(
         id(), tenant, "order.paid", "order-1", null, bytes(data), null, callerId, null);
   }
 
   /** The event with a pending message for each endpoint. */
-  AcceptedEvent pending(Event event, long... endpoints) {
+  public AcceptedEvent pending(Event event, long... endpoints) {
     List<Message> messages = new ArrayList<>();
     for (long endpoint : endpoints) {
       messages.add(Message.pending(id(), event.id(), endpoint + 1, endpoint, event.size()));
@@ -91,7 +91,7 @@ final class Sample {
   }
 
   /** An event with a pending message in each of these versions, absent or not. */
-  AcceptedEvent versions(long endpoint, @Nullable Version... versions) {
+  public AcceptedEvent versions(long endpoint, @Nullable Version... versions) {
     Event event = event();
     List<Message> messages = new ArrayList<>();
     for (Version version : versions) {
@@ -101,19 +101,19 @@ final class Sample {
     return new AcceptedEvent(event, messages);
   }
 
-  AcceptedEvent pending(long... endpoints) {
+  public AcceptedEvent pending(long... endpoints) {
     return pending(event(), endpoints);
   }
 
   /** The event with a message that was parked as it was accepted. */
-  AcceptedEvent parked(long endpoint, Instant deadline) {
+  public AcceptedEvent parked(long endpoint, Instant deadline) {
     AcceptedEvent pending = pending(endpoint);
     return new AcceptedEvent(
         pending.event(),
         List.of(with(pending.messages().getFirst(), Status.PARKED, 0, deadline, null)));
   }
 
-  static Message with(
+  public static Message with(
       Message message, Status status, int attempts, Instant due, @Nullable Instant notBefore) {
     return new Message(
         message.id(),
@@ -131,37 +131,37 @@ final class Sample {
         message.version());
   }
 
-  static Message waiting(Message message, int attempts, Instant due) {
+  public static Message waiting(Message message, int attempts, Instant due) {
     return with(message, Status.WAITING, attempts, due, null);
   }
 
-  static Message parked(Message message, int attempts, Instant due) {
+  public static Message parked(Message message, int attempts, Instant due) {
     return with(message, Status.PARKED, attempts, due, null);
   }
 
-  static Attempt success(Message message, int number) {
+  public static Attempt success(Message message, int number) {
     return attempt(message, number, new Outcome.Success(204, bytes("thanks")));
   }
 
-  static Attempt failure(Message message, int number) {
+  public static Attempt failure(Message message, int number) {
     return attempt(
         message, number, new Outcome.Failure(Outcome.Failure.Kind.STATUS, 503, bytes("no"), "120"));
   }
 
-  static Attempt attempt(Message message, int number, Outcome outcome) {
+  public static Attempt attempt(Message message, int number, Outcome outcome) {
     return new Attempt(
         message.id(), number, NOW.plus(Duration.ofMillis(number)), 42, number % 2 == 1, outcome);
   }
 
-  static Write.Retry retry(Message message, int attempts, Instant due) {
+  public static Write.Retry retry(Message message, int attempts, Instant due) {
     return new Write.Retry(waiting(message, attempts, due), failure(message, attempts));
   }
 
-  static Write.Deliver deliver(Message message) {
+  public static Write.Deliver deliver(Message message) {
     return new Write.Deliver(message, success(message, message.attempts() + 1), after(1));
   }
 
-  static long nextTo(long id) {
+  public static long nextTo(long id) {
     return id + Id.STRIDE;
   }
 }

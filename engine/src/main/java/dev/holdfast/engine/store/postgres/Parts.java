@@ -103,10 +103,7 @@ final class Parts {
 
   private static Part part(ResultSet row) throws SQLException {
     long micros = row.getLong(3);
-    return new Part(
-        row.getLong(1),
-        row.getLong(2),
-        row.wasNull() ? null : Rows.instant(micros));
+    return new Part(row.getLong(1), row.getLong(2), row.wasNull() ? null : Rows.instant(micros));
   }
 
   /**
@@ -186,8 +183,7 @@ final class Parts {
       String key = KEYS.get(i);
       if (isAnyBelow) {
         // Of events that were removed.
-        Connections.execute(
-            connection, "DELETE FROM %s WHERE %s < %d".formatted(rest, key, begin));
+        Connections.execute(connection, "DELETE FROM %s WHERE %s < %d".formatted(rest, key, begin));
       }
       highest =
           Math.max(
@@ -323,8 +319,7 @@ final class Parts {
     try {
       return connections.transact(doing, work);
     } catch (StoreException e) {
-      if (e.getCause() instanceof SQLException cause
-          && NOT_AVAILABLE.equals(cause.getSQLState())) {
+      if (e.getCause() instanceof SQLException cause && NOT_AVAILABLE.equals(cause.getSQLState())) {
         LOG.debug("store.parts-later doing=\"{}\"", doing);
         return Made.LATER;
       }

@@ -110,8 +110,7 @@ public final class PostgresCheck {
           connection, "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0");
       refuseOther(connection, options.place());
       connection.setAutoCommit(false);
-      Connections.execute(
-          connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      Connections.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
       return all(connection, keys);
     } catch (KeysRefused e) {
       throw new StoreRefused(String.valueOf(e.getMessage()), e);
@@ -129,8 +128,7 @@ public final class PostgresCheck {
       throw new StoreRefused("There is no store in " + place + ". Name another database.");
     }
     int version =
-        PostgresHistory.list(
-                connection, "SELECT version FROM schema_version", row -> row.getInt(1))
+        PostgresHistory.list(connection, "SELECT version FROM schema_version", row -> row.getInt(1))
             .getFirst();
     if (version != Schema.newest()) {
       throw new StoreRefused(
@@ -150,8 +148,7 @@ public final class PostgresCheck {
     }
     MasterKeys masters = wrapped.isEmpty() ? null : keys.read().orElse(null);
     if (masters == null) {
-      return all(
-          connection, Seals.closed(), wrapped.isEmpty() ? null : wrapped.getLast().master());
+      return all(connection, Seals.closed(), wrapped.isEmpty() ? null : wrapped.getLast().master());
     }
     String missing = Vault.missing(wrapped, masters).orElse(null);
     if (missing != null) {

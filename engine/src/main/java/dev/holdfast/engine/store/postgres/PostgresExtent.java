@@ -59,9 +59,7 @@ final class PostgresExtent {
                   .getFirst()
                   .orElse(null),
               PostgresHistory.list(
-                      connection,
-                      EARLIEST_DUE,
-                      row -> Optional.ofNullable(Rows.time(row, 1)))
+                      connection, EARLIEST_DUE, row -> Optional.ofNullable(Rows.time(row, 1)))
                   .getFirst()
                   .orElse(null));
         });

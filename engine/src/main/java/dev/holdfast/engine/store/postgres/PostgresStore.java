@@ -371,8 +371,8 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
-  public EndpointPage endpoints(
-      String tenant, Health.@Nullable State state, long before, int limit) throws StoreException {
+  public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
+      throws StoreException {
     return history.endpoints(tenant, state, before, limit);
   }
 

@@ -151,17 +151,17 @@ final class PostgresUpkeep implements AutoCloseable {
     Instant round = now.plus(pause(retention));
     nextRound = round;
     parts.makeAhead(Parts.width(retention), now);
-    Removed removed = removeOldest(retention, now);
-    if (!removed.isNothing()) {
+    Optional<Removed> removed = removeOldest(retention, now);
+    if (removed.isPresent()) {
       nextRound = Instant.MIN;
-      return new Upkept(true, removed);
+      return new Upkept(true, removed.get());
     }
     removeLeftovers();
     if (!now.isBefore(nextChanges)) {
       nextChanges = now.plus(CHANGES_EVERY);
       removeChanges(now.minus(retention.age()));
     }
-    return new Upkept(false, removed);
+    return new Upkept(false, Removed.NOTHING);
   }
 
   private static Duration pause(Retention retention) {
@@ -192,35 +192,36 @@ final class PostgresUpkeep implements AutoCloseable {
     } while (gone.size() == KEYS);
   }
 
-  private Removed removeOldest(Retention retention, Instant now) throws StoreException {
+  /** Drops the oldest part, if it may go; empty when it may not. */
+  private Optional<Removed> removeOldest(Retention retention, Instant now) throws StoreException {
     Optional<Part> oldest = parts.oldest();
     if (oldest.isEmpty()) {
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     Part part = oldest.get();
     Instant cutoff = now.minus(retention.age());
     if (Id.time(part.until()).plus(SETTLED).isAfter(now)) {
       // Ids are still given out in it.
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     boolean isOld = !Id.time(part.until()).isAfter(cutoff);
     boolean isTooLarge = isTooLarge(retention);
     if (!isOld && !isTooLarge) {
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     if (!isTooLarge && part.latest() != null && part.latest().isAfter(cutoff)) {
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     if (connections.read("looking what is unfinished", c -> isNeeded(c, part))) {
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     Contents contents = contents(part);
     if (!isTooLarge && contents.latest().isAfter(cutoff)) {
       parts.note(part, contents.latest());
-      return Removed.NOTHING;
+      return Optional.empty();
     }
     removeKeys(part);
-    return drop(part, contents) ? contents.removed() : Removed.NOTHING;
+    return drop(part, contents) ? Optional.of(contents.removed()) : Optional.empty();
   }
 
   private boolean isTooLarge(Retention retention) throws StoreException {

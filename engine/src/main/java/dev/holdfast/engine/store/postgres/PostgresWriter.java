@@ -129,7 +129,11 @@ final class PostgresWriter implements AutoCloseable {
           if (isCommitted(attempt.number, e)) {
             return attempt.committed();
           }
-          throw SqlStates.failure("writing a batch", e);
+          if (tries > 1) {
+            throw SqlStates.failure("writing a batch", e);
+          }
+          // The connection may have been lost long ago.
+          continue;
         }
         undo(e);
         if (tries == MOST_TRIES || !SqlStates.isWorthAnotherTry(e)) {

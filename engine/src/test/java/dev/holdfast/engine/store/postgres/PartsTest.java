@@ -1,0 +1,282 @@
+package dev.holdfast.engine.store.postgres;
+
+import static dev.holdfast.engine.store.Sample.TENANT;
+import static dev.holdfast.engine.store.Sample.accept;
+import static dev.holdfast.engine.store.Sample.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
+import dev.holdfast.core.model.Replay.Selection;
+import dev.holdfast.core.port.History.EventKey;
+import dev.holdfast.core.port.Snapshot.Stored;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.store.Sample;
+import dev.holdfast.engine.store.StoreLimits;
+import dev.holdfast.engine.store.Upkept.Removed;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How tables are cut by time, and what is old is dropped. */
+final class PartsTest {
+  private static final long E1 = 1_000_001;
+  private static final Instant START = Instant.parse("2026-03-01T00:30:00Z");
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  /** Parts are an hour wide for it. */
+  private static final Retention DAY = new Retention(Duration.ofDays(1), Retention.NO_LIMIT);
+
+  private final String url = PostgresServer.freshDatabase();
+  private final Connections connections = new Connections(new PostgresOptions(url));
+  private final IdSource ids = new IdSource(7, 0);
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path directory;
+
+  @SuppressWarnings("NullAway.Init")
+  private PostgresStore store;
+
+  @BeforeEach
+  void open() throws Exception {
+    store = PostgresTools.open(url, directory, StoreLimits.DEFAULT);
+  }
+
+  @AfterEach
+  void nothingIsDamaged() throws Exception {
+    store.close();
+    connections.close();
+    assertThat(PostgresTools.problems(url, directory)).isEmpty();
+  }
+
+  private Removed upkeep(Retention retention, Instant now) throws Exception {
+    return PostgresTools.upkeep(url, retention, now);
+  }
+
+  private AcceptedEvent accepted(Instant at, @Nullable String callerId) throws Exception {
+    Event event =
+        new Event(
+            ids.next(at), TENANT, "order.paid", null, null, Sample.bytes("{}"), null, callerId, null);
+    AcceptedEvent accepted =
+        new AcceptedEvent(
+            event,
+            List.of(Message.pending(ids.next(at), event.id(), E1 + 1, E1, event.size())));
+    store.write(batch(accept(accepted)));
+    return accepted;
+  }
+
+  private Message deliver(AcceptedEvent event, Instant at) throws Exception {
+    Message message = event.messages().getFirst();
+    store.write(batch(new Write.Deliver(message, Sample.success(message, 1), at)));
+    return message;
+  }
+
+  private boolean isThere(AcceptedEvent event) throws Exception {
+    return store.event(TENANT, new EventKey.Own(event.event().id())).isPresent();
+  }
+
+  private long number(String sql) throws Exception {
+    return connections.read(
+        "asking",
+        connection -> PostgresHistory.list(connection, sql, row -> row.getLong(1)).getFirst());
+  }
+
+  @Test
+  void parts_follow_on_each_other_from_the_lowest_id_to_some_time_ahead() throws Exception {
+    upkeep(DAY, START);
+    assertThat(number("SELECT min(first) FROM parts")).isZero();
+    assertThat(number("SELECT max(until) FROM parts"))
+        .isGreaterThanOrEqualTo(Id.floor(START.plus(HOUR.multipliedBy(3))));
+    assertThat(
+            number(
+                "SELECT count(*) FROM parts p WHERE first > 0"
+                    + " AND NOT EXISTS (SELECT 1 FROM parts o WHERE o.until = p.first)"))
+        .isZero();
+    long parts = number("SELECT count(*) FROM parts");
+    upkeep(DAY, START.plus(Duration.ofMinutes(5)));
+    assertThat(number("SELECT count(*) FROM parts")).isEqualTo(parts);
+    upkeep(DAY, START.plus(HOUR.multipliedBy(2)));
+    assertThat(number("SELECT count(*) FROM parts")).isEqualTo(parts + 2);
+    accepted(START, null);
+    accepted(Instant.parse("2025-01-01T00:00:00Z"), null);
+    assertThat(number("SELECT count(*) FROM events_rest")).isZero();
+  }
+
+  @Test
+  void the_longer_something_is_kept_the_wider_are_the_parts() {
+    assertThat(width(Duration.ofDays(1))).isEqualTo(HOUR);
+    assertThat(width(Duration.ofDays(7))).isEqualTo(Duration.ofHours(6));
+    assertThat(width(Duration.ofDays(30))).isEqualTo(Duration.ofDays(1));
+    assertThat(Parts.width(Retention.FOREVER)).isEqualTo(Duration.ofDays(7));
+  }
+
+  private static Duration width(Duration age) {
+    return Parts.width(new Retention(age, Retention.NO_LIMIT));
+  }
+
+  @Test
+  void what_came_before_there_was_a_part_for_it_is_taken_in() throws Exception {
+    AcceptedEvent early = accepted(START, "one");
+    upkeep(DAY, START);
+    AcceptedEvent late = accepted(START.plus(Duration.ofDays(2)), "two");
+    deliver(late, START);
+    assertThat(number("SELECT count(*) FROM events_rest")).isEqualTo(1);
+    assertThat(number("SELECT count(*) FROM messages_rest")).isEqualTo(1);
+    assertThat(isThere(late)).isTrue();
+    upkeep(DAY, START.plus(Duration.ofDays(2)));
+    assertThat(number("SELECT count(*) FROM events_rest")).isZero();
+    assertThat(number("SELECT count(*) FROM messages_rest")).isZero();
+    assertThat(isThere(early)).isTrue();
+    assertThat(isThere(late)).isTrue();
+  }
+
+  @Test
+  void nodes_that_make_parts_at_the_same_time_make_each_once() throws Exception {
+    CompletableFuture<?>[] nodes = new CompletableFuture<?>[4];
+    for (int i = 0; i < nodes.length; i++) {
+      nodes[i] =
+          CompletableFuture.runAsync(
+              () -> {
+                try {
+                  upkeep(DAY, START);
+                } catch (Exception e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+    }
+    CompletableFuture.allOf(nodes).join();
+    upkeep(DAY, START);
+    assertThat(number("SELECT count(*) - count(DISTINCT until) FROM parts")).isZero();
+    assertThat(
+            number(
+                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass"))
+        .isEqualTo(number("SELECT count(*) + 1 FROM parts"));
+  }
+
+  @Test
+  void a_part_goes_as_a_whole_when_all_in_it_has_finished_long_enough_ago() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent one = accepted(START, "one");
+    AcceptedEvent two = accepted(START.plusSeconds(1), null);
+    deliver(one, START.plusSeconds(10));
+    Instant late = START.plus(Duration.ofHours(20));
+    upkeep(DAY, late);
+    upkeep(DAY, START.plus(Duration.ofDays(9)));
+    assertThat(isThere(one)).as("a message in it is unfinished").isTrue();
+    deliver(two, late);
+    upkeep(DAY, late.plus(Duration.ofDays(1)).minusSeconds(1));
+    assertThat(isThere(one)).as("one finished lately").isTrue();
+    AcceptedEvent young = accepted(late, "young");
+    deliver(young, late.plus(HOUR.multipliedBy(30)));
+    Removed removed = upkeep(DAY, late.plus(Duration.ofDays(1)).plusSeconds(1));
+    assertThat(isThere(one)).isFalse();
+    assertThat(isThere(two)).isFalse();
+    assertThat(isThere(young)).isTrue();
+    assertThat(removed.events()).isEqualTo(2);
+    assertThat(removed.messages()).isEqualTo(2);
+    assertThat(removed.ofTenants())
+        .containsEntry(TENANT, new Stored(2, one.event().size() + two.event().size()));
+    assertThat(store.stored()).containsEntry(TENANT, new Stored(1, young.event().size()));
+    assertThat(store.event(TENANT, new EventKey.Callers("one"))).isEmpty();
+    assertThat(number("SELECT count(*) FROM keys")).isEqualTo(1);
+  }
+
+  @Test
+  void a_part_that_a_replay_still_has_to_read_is_kept() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    Message message = deliver(event, START);
+    Instant later = START.plus(Duration.ofDays(3));
+    Replay replay =
+        Replay.of(
+            Id.floor(later),
+            TENANT,
+            new Selection(E1, null, Set.of(Ending.DELIVERED), null, null, false));
+    store.write(batch(new Write.Progress(null, replay, List.of())));
+    upkeep(DAY, later);
+    assertThat(isThere(event)).isTrue();
+    store.write(
+        batch(
+            new Write.Progress(
+                replay, replay.counted(1).after(0, 1, message.id() + (1L << 60)), List.of())));
+    upkeep(DAY, later.plus(HOUR));
+    assertThat(isThere(event)).isFalse();
+  }
+
+  @Test
+  void when_too_much_is_stored_the_oldest_finished_parts_go_before_their_time() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent old = accepted(START, null);
+    deliver(old, START);
+    Instant later = START.plus(HOUR.multipliedBy(5));
+    upkeep(DAY, later);
+    AcceptedEvent young = accepted(later, null);
+    upkeep(new Retention(Duration.ofDays(1), 1), later.plusSeconds(60));
+    assertThat(isThere(old)).isFalse();
+    assertThat(isThere(young)).as("it is unfinished, and lately accepted").isTrue();
+  }
+
+  @Test
+  void a_message_of_a_replay_is_gone_with_its_event() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    Message original = deliver(event, START);
+    Instant later = START.plus(HOUR.multipliedBy(3));
+    upkeep(DAY, later);
+    Message made =
+        Message.pending(ids.next(later), original.event(), E1 + 1, E1, original.size());
+    Replay replay =
+        Replay.of(
+                ids.next(later),
+                TENANT,
+                new Selection(E1, null, Set.of(Ending.DELIVERED), null, null, false))
+            .counted(1)
+            .as(Replay.State.DONE);
+    store.write(
+        batch(new Write.Progress(null, replay, List.of(new Write.Remade(made, original.id())))));
+    store.write(batch(new Write.Deliver(made, Sample.success(made, 1), later)));
+    upkeep(DAY, START.plus(Duration.ofHours(26)));
+    assertThat(isThere(event)).as("a message that was made of it finished lately").isTrue();
+    // The part that has the new message is not old enough, that of its event is.
+    upkeep(DAY, later.plus(Duration.ofDays(1)).plusSeconds(1));
+    assertThat(isThere(event)).isFalse();
+    assertThat(store.message(TENANT, made.id())).isEmpty();
+    assertThat(number("SELECT count(*) FROM messages")).isEqualTo(1);
+  }
+
+  @Test
+  void it_gives_way_to_whoever_is_at_work_and_comes_back() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    deliver(event, START);
+    Instant later = START.plus(Duration.ofDays(3));
+    try (Connection other = DriverManager.getConnection(url);
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("SELECT * FROM messages");
+      upkeep(DAY, later);
+      assertThat(isThere(event)).isTrue();
+      other.rollback();
+    }
+    upkeep(DAY, later);
+    assertThat(isThere(event)).isFalse();
+  }
+}
