@@ -362,6 +362,7 @@ final class ClusterScene implements AutoCloseable {
         "acknowledged and not arrived",
         problems.stream().filter(p -> p.startsWith("NOT ARRIVED")).count());
     report.count(name, "arrived again", counts.repeats());
+    report.count(name, "of these, after a success with no record", ledger.unrecordedRepeats());
     if (counts.kills() > 0) {
       report.count(name, "taken but not recorded yet, at all kills", counts.unrecordedAtKills());
     }
