@@ -141,8 +141,8 @@ final class Calls implements AutoCloseable {
         () -> replyTo.accept(new Refused(Refused.Why.STORE_AWAY)));
   }
 
-  private static long insert(
-      Connection connection, long node, int shard, Request request, Actor by) throws SQLException {
+  private static long insert(Connection connection, long node, int shard, Request request, Actor by)
+      throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(ASK)) {
       statement.setInt(1, shard);
       statement.setLong(2, node);
@@ -275,8 +275,7 @@ final class Calls implements AutoCloseable {
     }
   }
 
-  private static boolean answer(Connection connection, long id, String answer)
-      throws SQLException {
+  private static boolean answer(Connection connection, long id, String answer) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(ANSWER)) {
       statement.setString(1, answer);
       statement.setLong(2, id);
@@ -376,8 +375,7 @@ final class Calls implements AutoCloseable {
     return switch (json.getString("is")) {
       case "not-found" -> new Answer.NotFound();
       case "not-retryable" ->
-          new Answer.NotRetryable(
-              Answer.NotRetryable.Obstacle.valueOf(json.getString("why")));
+          new Answer.NotRetryable(Answer.NotRetryable.Obstacle.valueOf(json.getString("why")));
       case "refused" -> new Refused(Refused.Why.valueOf(json.getString("why")));
       default -> done(request);
     };

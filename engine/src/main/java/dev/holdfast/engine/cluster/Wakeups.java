@@ -115,8 +115,7 @@ final class Wakeups implements AutoCloseable {
     }
   }
 
-  private static boolean tell(Connection connection, Map<Channel, Shards> now)
-      throws SQLException {
+  private static boolean tell(Connection connection, Map<Channel, Shards> now) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
       for (Map.Entry<Channel, Shards> one : now.entrySet()) {
         statement.setString(1, one.getKey().text());

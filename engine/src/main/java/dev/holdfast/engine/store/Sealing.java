@@ -208,6 +208,12 @@ final class Sealing {
     }
   }
 
+  /** Whether anything that should be sealed is not. */
+  static boolean isNeeded(Connection connection) throws SQLException {
+    return Sqlite.number(connection, "SELECT EXISTS (SELECT 1" + PLAIN_ENDPOINTS + ")") != 0
+        || Sqlite.number(connection, "SELECT EXISTS (SELECT 1" + PLAIN_SUBSCRIPTIONS + ")") != 0;
+  }
+
   /** Notes that a copy which was made row by row has nothing to wipe. */
   static void copied(Connection copy) throws SQLException {
     if (Sqlite.number(copy, UNWIPED) != 0) {

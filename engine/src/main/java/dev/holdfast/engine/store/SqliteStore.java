@@ -317,7 +317,7 @@ public final class SqliteStore implements Database {
     return unfinished;
   }
 
-  private static long highestId(Transactions.Statements connection) throws SQLException {
+  static long highestId(Transactions.Statements connection) throws SQLException {
     long highest = 0;
     for (FanOut step : fanOuts(connection)) {
       highest = Math.max(highest, step.lastMessage());

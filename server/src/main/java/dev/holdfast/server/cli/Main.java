@@ -121,6 +121,8 @@ public final class Main implements Runnable {
                 new Check(surroundings),
                 new Backup(),
                 new Restore(),
+                new Migrate(surroundings),
+                new SchemaCommand(surroundings),
                 new PrintSettings(),
                 new PrintVersion(),
                 new Completion(),
@@ -143,6 +145,9 @@ public final class Main implements Runnable {
   private record Factory(Surroundings surroundings) implements IFactory {
     @Override
     public <K> K create(Class<K> type) throws Exception {
+      if (type == StoreOptions.class) {
+        return type.cast(new StoreOptions(surroundings));
+      }
       return type == ClientOptions.class
           ? type.cast(new ClientOptions(surroundings))
           : CommandLine.defaultFactory().create(type);

@@ -125,6 +125,14 @@ final class Settings {
           "How many connections to store.url are used at most for reading; a few more are open for"
               + " writing and for the lease.");
 
+  static final Setting<StoreMigration> STORE_MIGRATE =
+      declare(
+          "store.migrate",
+          Kind.choice(StoreMigration.class),
+          "auto",
+          "What a server does when the tables of store.url are older than it needs: auto changes them,"
+              + " check does not start until ./holdfast schema --apply has done so.");
+
   static final Setting<Duration> CLUSTER_LEASE =
       declare(
           "cluster.lease",
@@ -433,6 +441,12 @@ final class Settings {
                   ClientOptions.CA_VARIABLE,
                   "a PEM file with authorities that they trust besides the usual ones")));
 
+  /** What a server does with tables that are older than it needs. */
+  enum StoreMigration {
+    AUTO,
+    CHECK
+  }
+
   /**
    * Where settings are given.
    *
@@ -564,8 +578,12 @@ final class Settings {
         get(DELIVERY_TIMEOUT),
         egress(),
         "Holdfast/" + version,
-        new Retention(get(RETENTION), get(RETENTION_MAX_BYTES)),
+        retention(),
         masterKeys());
+  }
+
+  Retention retention() {
+    return new Retention(get(RETENTION), get(RETENTION_MAX_BYTES));
   }
 
   /** Where the master key comes from. */

@@ -3,6 +3,7 @@ package dev.holdfast.engine.store.postgres;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.StoreRefused;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -140,6 +141,21 @@ public final class Connections implements AutoCloseable {
     } catch (SQLException e) {
       connection.close();
       throw e;
+    }
+  }
+
+  /** Refuses a database that cannot be connected to, at once and with what to do about it. */
+  public void reach() throws StoreRefused {
+    try (Connection connection = own()) {
+      connection.isReadOnly();
+    } catch (SQLException e) {
+      throw new StoreRefused(
+          options.place()
+              + " cannot be used: "
+              + e.getMessage()
+              + ". "
+              + SqlStates.remedy(e, options.place()),
+          e);
     }
   }
 

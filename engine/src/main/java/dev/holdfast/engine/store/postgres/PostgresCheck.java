@@ -193,8 +193,8 @@ public final class PostgresCheck {
         row -> Rows.attempt(row, 3, 10, row.getLong(1), row.getInt(2)));
     table(
         "endpoints",
-        Rows.ENDPOINT_COLUMNS + ", shard",
-        row -> inShard("endpoint", Rows.endpoint(row, seals).id(), row.getInt(21)));
+        EndpointRow.COLUMNS + ", shard",
+        row -> inShard("endpoint", EndpointRow.read(row, seals).id(), row.getInt(22)));
     table("endpoint_changes", Rows.CHANGE_COLUMNS, Rows::change);
     table(
         "fan_outs",

@@ -28,6 +28,10 @@ public final class Schema {
 
   private static final int OLDEST_SERVER = 150_000;
 
+  private static final String MAKE_VERSION =
+      "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
+          + " version integer NOT NULL); INSERT INTO schema_version VALUES (0, 0)";
+
   private Schema() {}
 
   /** The version of the tables that this program expects. */
@@ -35,13 +39,88 @@ public final class Schema {
     return SCRIPTS.size();
   }
 
-  /** Makes the tables what they should be; refuses those that a later program has made. */
+  /**
+   * Makes the tables what they should be for a node to start; refuses those that a later program
+   * has made, and those that an embedded store is still being moved into.
+   */
   public static void apply(Connections connections) throws StoreException, StoreRefused {
+    make(connections);
+    refuseWhileMoving(connections);
+  }
+
+  /** Makes the tables what they should be; refuses those that a later program has made. */
+  public static void make(Connections connections) throws StoreException, StoreRefused {
     String place = connections.options().place();
     @Nullable StoreRefused refusal =
         connections.transact("preparing the tables", connection -> apply(connection, place));
     if (refusal != null) {
       throw refusal;
+    }
+  }
+
+  private static void refuseWhileMoving(Connections connections)
+      throws StoreException, StoreRefused {
+    @Nullable String origin =
+        connections.read(
+            "looking whether a store is being moved",
+            connection -> {
+              try (Statement statement = connection.createStatement();
+                  ResultSet row =
+                      statement.executeQuery(
+                          "SELECT origin FROM moves WHERE finished_at IS NULL")) {
+                return row.next() ? row.getString(1) : null;
+              }
+            });
+    if (origin != null) {
+      throw new StoreRefused(
+          "The store from "
+              + origin
+              + " is being moved into "
+              + connections.options().place()
+              + ", and not all of it is there yet. Let the move end, or repeat ./holdfast migrate if"
+              + " it was interrupted: it goes on where it was.");
+    }
+  }
+
+  /** The version of the tables that are there; 0 when there are none. Changes nothing. */
+  public static int version(Connections connections) throws StoreException {
+    return connections.read(
+        "looking at the tables",
+        connection -> {
+          try (Statement statement = connection.createStatement()) {
+            return isMade(statement) ? number(statement, "SELECT version FROM schema_version") : 0;
+          }
+        });
+  }
+
+  /** The scripts that bring tables of a version to what this program expects. */
+  public static List<String> missing(int version) {
+    return SCRIPTS.subList(Math.min(version, newest()), newest());
+  }
+
+  /** The text of a script, for people who want to read it first. */
+  public static String text(String script) {
+    return script(script);
+  }
+
+  /** The SQL that notes which version the tables are of, after the script that brings it. */
+  public static String noted(int version) {
+    return (version == 1 ? MAKE_VERSION + ";\n" : "")
+        + "UPDATE schema_version SET version = "
+        + version
+        + ";\n";
+  }
+
+  /** Refuses tables that are not as this program expects them. Changes nothing. */
+  public static void check(Connections connections) throws StoreException, StoreRefused {
+    int version = version(connections);
+    if (version < newest()) {
+      throw new StoreRefused(
+          connections.options().place()
+              + (version == 0
+                  ? " has no tables yet"
+                  : " has tables of version " + version + ", and this program needs " + newest())
+              + ", and store.migrate is check. Run ./holdfast schema --apply first.");
     }
   }
 
@@ -74,16 +153,18 @@ public final class Schema {
   }
 
   private static int version(Statement statement) throws SQLException {
-    if (number(
+    if (!isMade(statement)) {
+      statement.execute(MAKE_VERSION);
+    }
+    return number(statement, "SELECT version FROM schema_version");
+  }
+
+  private static boolean isMade(Statement statement) throws SQLException {
+    return number(
             statement,
             "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
                 + " AND tablename = 'schema_version'")
-        == 0) {
-      statement.execute(
-          "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
-              + " version integer NOT NULL); INSERT INTO schema_version VALUES (0, 0)");
-    }
-    return number(statement, "SELECT version FROM schema_version");
+        != 0;
   }
 
   private static int number(Statement statement, String sql) throws SQLException {

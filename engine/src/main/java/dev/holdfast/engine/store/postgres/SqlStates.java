@@ -4,6 +4,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.engine.store.Damaged;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +28,30 @@ public final class SqlStates {
 
   /** What an error means for the one who asked. */
   public static StoreException failure(String doing, SQLException cause) {
-    return new StoreException(kind(cause), doing + ": " + cause.getMessage(), cause);
+    // A pool says how long it has waited, and what for is behind that.
+    Throwable said =
+        cause instanceof SQLTransientConnectionException && cause.getCause() != null
+            ? cause.getCause()
+            : cause;
+    return new StoreException(kind(cause), doing + ": " + said.getMessage(), cause);
+  }
+
+  /** What a person can do about a database that cannot be connected to. */
+  static String remedy(SQLException cause, String place) {
+    String state = state(cause);
+    return switch (state) {
+      case "3D000" -> "Make it: createdb " + place.substring(place.lastIndexOf('/') + 1);
+      case "28P01", "28000" ->
+          "Correct store.user and store.password (HOLDFAST_STORE_PASSWORD), and see pg_hba.conf of"
+              + " the server.";
+      case "53300" ->
+          "Raise max_connections of the server, or give each node fewer (store.connections).";
+      default ->
+          state.startsWith("08")
+              ? "Make sure that PostgreSQL runs there and lets this machine connect; with TLS, that"
+                  + " its certificate is valid (sslmode, sslrootcert)."
+              : "Try again when that is over.";
+    };
   }
 
   /**

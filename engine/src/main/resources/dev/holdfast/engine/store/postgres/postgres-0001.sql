@@ -426,3 +426,22 @@ CREATE TABLE audit (
 CREATE UNIQUE INDEX audit_by_id ON audit (id);
 
 CREATE INDEX audit_by_target ON audit (chain, target, id);
+
+-- The embedded store that was moved in here, if one was, and in "moved" how far each of its tables
+-- is. No node starts while finished_at is absent. source: what tells the store from others. commits:
+-- how many transactions it had seen. origin: its directory. through: the key of the last row.
+CREATE TABLE moves (
+  id          smallint PRIMARY KEY CHECK (id = 0),
+  source      text NOT NULL,
+  commits     bigint NOT NULL,
+  origin      text NOT NULL,
+  began_at    timestamptz NOT NULL,
+  finished_at timestamptz
+);
+
+CREATE TABLE moved (
+  name    text PRIMARY KEY,
+  rows    bigint NOT NULL,
+  through text[],
+  is_done boolean NOT NULL
+) WITH (fillfactor = 50);
