@@ -81,7 +81,7 @@ final class ClusterScenario implements Scenario {
   }
 
   /** Waits until each node has about half of the shards. */
-  private static void awaitBalance(Rig rig, Database database) {
+  static void awaitBalance(Rig rig, Database database) {
     long deadline = System.nanoTime() + LONGEST_BALANCE.toNanos();
     while (Math.abs(foreign(database) - 0.5) > 0.25) {
       if (System.nanoTime() > deadline) {

@@ -1,11 +1,13 @@
 package dev.holdfast.proof.bench;
 
 import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.SharedKey;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.regex.Matcher;
@@ -56,17 +58,12 @@ record Database(String url, String user, String password) {
   }
 
   Place place() {
-    return new Place(
-        password.isEmpty()
-            ? List.of("--store", url, "--set", "store.user=" + user)
-            : List.of(
-                "--store",
-                url,
-                "--set",
-                "store.user=" + user,
-                "--set",
-                "store.password=" + password),
-        this);
+    List<String> arguments = new ArrayList<>(List.of("--store", url));
+    arguments.addAll(List.of("--set", "store.user=" + user, "--set", SharedKey.setting()));
+    if (!password.isEmpty()) {
+      arguments.addAll(List.of("--set", "store.password=" + password));
+    }
+    return new Place(arguments, this);
   }
 
   Connection connect() throws SQLException {

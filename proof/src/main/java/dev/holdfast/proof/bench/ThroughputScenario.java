@@ -99,12 +99,7 @@ final class ThroughputScenario implements Scenario {
     report.add(scenario, "accepted per second", window.acceptedPerSecond(), "/s");
     ratio(rig, scenario, window.deliveredPerSecond());
     report.add(scenario, "server, CPU per message", window.cpuMicros(server.child()), "µs");
-    rig.stores()
-        .process()
-        .ifPresent(
-            database ->
-                report.add(
-                    scenario, "database, CPU per message", window.cpuMicros(database), "µs"));
+    rig.stores().process().ifPresent(database -> ofDatabase(rig, window, database));
     report.add(scenario, "machine busy", 100 * window.busy(), "%");
     report.add(scenario, "load generator, CPU per message", window.cpuMicros(load.child()), "µs");
     report.add(scenario, "receiver, CPU per message", window.cpuMicros(receiver.child()), "µs");
@@ -112,6 +107,13 @@ final class ThroughputScenario implements Scenario {
     report.add(scenario, "POST to arrival under this load, p50", arrival.p50(), "ms");
     report.add(scenario, "POST to arrival under this load, p99", arrival.p99(), "ms");
     rig.settle(receiver, counts, counts.accepted(), Rig.EVENTS);
+  }
+
+  private static void ofDatabase(Rig rig, Window window, Child database) {
+    String scenario = rig.progress().currentScenario();
+    rig.report().add(scenario, "database, CPU per message", window.cpuMicros(database), "µs");
+    rig.report()
+        .add(scenario, "database, written per message", window.writtenBytes(database), "bytes");
   }
 
   private void ratio(Rig rig, String scenario, double delivered) {

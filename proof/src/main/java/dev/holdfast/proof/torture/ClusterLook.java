@@ -9,7 +9,6 @@ import java.sql.Statement;
 import java.util.HashSet;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 
 /** Looks into the database that nodes share, beside them. */
 final class ClusterLook {
@@ -76,20 +75,10 @@ final class ClusterLook {
             .orElse(0);
   }
 
-  /** The listener's endpoints that a node decides for. */
-  Set<Integer> endpoints(long node) {
-    return read(
-        statement -> {
-          Set<Integer> endpoints = new TreeSet<>();
-          String sql =
-              "SELECT url FROM endpoints JOIN shards USING (shard) WHERE node = %d".formatted(node);
-          try (ResultSet rows = statement.executeQuery(sql)) {
-            while (rows.next()) {
-              endpoints.add(Listener.endpoint(rows.getString(1)));
-            }
-          }
-          return endpoints;
-        });
+  /** The ids of the endpoints that a node decides for. */
+  Set<Long> endpoints(long node) {
+    return numbers(
+        "SELECT id FROM endpoints JOIN shards USING (shard) WHERE node = %d".formatted(node));
   }
 
   /** The ids of the unfinished messages that a node decides for. */

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.torture;
 
+import dev.holdfast.core.model.Id;
 import dev.holdfast.proof.stage.Http;
 import dev.holdfast.proof.stage.Postgres;
 import dev.holdfast.proof.stage.Progress;
@@ -7,6 +8,7 @@ import dev.holdfast.proof.stage.ProofException;
 import dev.holdfast.proof.stage.Proxy;
 import dev.holdfast.proof.stage.Report;
 import dev.holdfast.proof.stage.Report.Target;
+import dev.holdfast.proof.stage.SharedKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,13 +16,18 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What a scenario of several nodes needs: a database, nodes that reach it each through a proxy of
@@ -43,6 +50,7 @@ final class ClusterScene implements AutoCloseable {
   private static final Duration LONGEST_BALANCE = Duration.ofSeconds(40);
   private static final Duration ASK_EVERY = Duration.ofMillis(20);
   private static final int SHARDS = 256;
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   private final String name;
   private final Progress progress;
@@ -52,6 +60,7 @@ final class ClusterScene implements AutoCloseable {
   private final Http http = new Http(Duration.ofSeconds(5));
   private final Listener listener;
   private final List<Node> nodes = new ArrayList<>();
+  private final Map<Long, Integer> endpoints = new HashMap<>();
   private final Publishers publishers;
   private Postgres postgres;
   private ClusterLook look;
@@ -120,6 +129,28 @@ final class ClusterScene implements AutoCloseable {
       nodes.get(i % nodes.size()).server().subscribe(listener.url(i), "t" + i);
     }
     nodes.getLast().server().subscribe(listener.urlOfAll(), "*");
+    readEndpoints(nodes.getFirst().server());
+  }
+
+  /** URLs are sealed in the database, so a server has to say which endpoint is which. */
+  private void readEndpoints(Server server) {
+    String list = server.call("GET", "/v1/endpoints?limit=100", "");
+    for (JsonNode item : JSON.readTree(list).path("items")) {
+      endpoints.put(
+          Id.parse(Id.ENDPOINT, item.path("id").asString()).orElseThrow(),
+          Listener.endpoint(item.path("url").asString()));
+    }
+    if (endpoints.size() != Listener.ENDPOINTS + 1) {
+      throw new ProofException("a node does not know all endpoints: " + list);
+    }
+  }
+
+  /** The listener's endpoints that a node decides for. */
+  Set<Integer> endpoints(long node) {
+    return look.endpoints(node).stream()
+        .map(endpoints::get)
+        .filter(Objects::nonNull)
+        .collect(Collectors.toSet());
   }
 
   private static List<String> store(String hosts, String node) {
@@ -131,6 +162,8 @@ final class ClusterScene implements AutoCloseable {
         url,
         "--set",
         "store.user=" + ROLE,
+        "--set",
+        SharedKey.setting(),
         "--set",
         "cluster.name=" + node,
         "--set",
@@ -189,7 +222,7 @@ final class ClusterScene implements AutoCloseable {
   /** The node that decides for the most endpoints: of whom it is noticed when it is gone. */
   Node busiest() {
     return nodes.stream()
-        .max(Comparator.comparingInt(node -> look.endpoints(id(node)).size()))
+        .max(Comparator.comparingInt(node -> endpoints(id(node)).size()))
         .orElseThrow();
   }
 
@@ -221,7 +254,7 @@ final class ClusterScene implements AutoCloseable {
   Set<Integer> noteUnrecorded(long node) {
     listener.awaitRead();
     ledger.killed(look.unfinished(node));
-    return look.endpoints(node);
+    return endpoints(node);
   }
 
   /** Waits until others have all shards of a node that is gone, and notes how long that took. */
@@ -329,6 +362,7 @@ final class ClusterScene implements AutoCloseable {
         "acknowledged and not arrived",
         problems.stream().filter(p -> p.startsWith("NOT ARRIVED")).count());
     report.count(name, "arrived again", counts.repeats());
+    report.count(name, "of these, after a success with no record", ledger.unrecordedRepeats());
     if (counts.kills() > 0) {
       report.count(name, "taken but not recorded yet, at all kills", counts.unrecordedAtKills());
     }

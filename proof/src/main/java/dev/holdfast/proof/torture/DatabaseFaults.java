@@ -21,6 +21,9 @@ final class DatabaseFaults {
   private static final Duration LATEST = Duration.ofMillis(1_500);
   private static final int NODES = 2;
 
+  /** Whose connections keep those of others from being made. */
+  private static final String TAKER = "taker";
+
   private DatabaseFaults() {}
 
   private interface Fault {
@@ -52,6 +55,7 @@ final class DatabaseFaults {
     scene.ledger().refusalsAreUncertain();
   }
 
+  /** The last time for longer than a lease. */
   static void restart(ClusterScenario.Stage stage) throws IOException, SQLException {
     try (ClusterScene scene = stage.nodes(NODES)) {
       begin(scene);
@@ -60,6 +64,7 @@ final class DatabaseFaults {
         scene.tick("restart %d of %d".formatted(restart + 1, restarts));
         Postgres postgres = scene.postgres();
         int way = restart % 3;
+        boolean isLong = restart == restarts - 1;
         suffer(
             scene,
             () -> {
@@ -69,6 +74,9 @@ final class DatabaseFaults {
                 default -> postgres.kill();
               }
               Scene.pause(scene.plan().between(SOONEST, LATEST));
+              if (isLong) {
+                Scene.pause(ClusterScene.LEASE);
+              }
               postgres.start();
             });
       }
@@ -155,6 +163,7 @@ final class DatabaseFaults {
     try (ClusterScene scene =
         stage.scene(postgres, ClusterScene.Options.nodes(NODES, ClusterScenario.Stage.usual()))) {
       begin(scene);
+      postgres.execute(Postgres.USER, "CREATE ROLE %s LOGIN".formatted(TAKER));
       for (int round = 1; round <= stage.rounds(); round++) {
         scene.tick("no connections %d of %d".formatted(round, stage.rounds()));
         Duration shortage = scene.plan().between(LATEST, ClusterScene.LEASE);
@@ -166,17 +175,18 @@ final class DatabaseFaults {
   }
 
   private static void takeConnections(Postgres postgres, Duration time) throws SQLException {
+    String limit = "ALTER ROLE %s CONNECTION LIMIT %d";
     List<Connection> taken = new ArrayList<>();
     try {
-      long until = System.nanoTime() + time.toNanos();
-      do {
-        take(postgres, taken);
-        postgres.execute(
-            Postgres.USER,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '%s' AND"
-                    .formatted(ClusterScene.ROLE)
-                + " application_name <> 'taker'");
-      } while (System.nanoTime() < until);
+      // So that it is not the nodes who are faster.
+      postgres.execute(Postgres.USER, limit.formatted(ClusterScene.ROLE, 0));
+      postgres.execute(
+          Postgres.USER,
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '%s'"
+              .formatted(ClusterScene.ROLE));
+      take(postgres, taken);
+      postgres.execute(Postgres.USER, limit.formatted(ClusterScene.ROLE, -1));
+      Scene.pause(time);
     } finally {
       for (Connection connection : taken) {
         connection.close();
@@ -189,8 +199,8 @@ final class DatabaseFaults {
       while (true) {
         taken.add(
             DriverManager.getConnection(
-                "jdbc:postgresql://127.0.0.1:%d/%s?user=%s&ApplicationName=taker"
-                    .formatted(postgres.port(), Postgres.USER, ClusterScene.ROLE)));
+                "jdbc:postgresql://127.0.0.1:%d/%s?user=%s"
+                    .formatted(postgres.port(), Postgres.USER, TAKER)));
       }
     } catch (SQLException e) {
       // There are no more, as it should be.

@@ -52,6 +52,7 @@ final class Ledger {
   private long watchedAtNanos;
   private boolean refusalsUncertain;
   private int refusedAndArrived;
+  private long unrecordedRepeats;
 
   Ledger(Plan plan) {
     this(plan, System::nanoTime);
@@ -223,6 +224,14 @@ final class Ledger {
     return refusedAndArrived;
   }
 
+  /**
+   * How often a message came again after a success that was not recorded, as far as that is known
+   * from an audit: no failure is recorded that would explain it.
+   */
+  synchronized long unrecordedRepeats() {
+    return unrecordedRepeats;
+  }
+
   /** From now on it is noted when something has arrived at each of these endpoints. */
   synchronized void watch(Set<Integer> endpoints) {
     watched.clear();
@@ -320,6 +329,7 @@ final class Ledger {
       return;
     }
     int otherFailures = Math.max(0, finished.attempts() - 1 - entry.refusals);
+    unrecordedRepeats += Math.max(0, entry.repeats - otherFailures);
     long inTrouble = troubles.stream().filter(trouble -> trouble.explains(entry)).count();
     if (entry.repeats > entry.unrecorded + otherFailures + inTrouble) {
       problem(

@@ -101,7 +101,7 @@ final class NodeFaults {
         Scene.pause(scene.plan().between(SOONEST, LATEST));
         ClusterScene.Node victim = scene.busiest();
         long id = scene.id(victim);
-        Set<Integer> endpoints = scene.look().endpoints(id);
+        Set<Integer> endpoints = scene.endpoints(id);
         long at = System.nanoTime();
         if (cut % 2 == 1) {
           victim.proxy().cut();
@@ -131,7 +131,7 @@ final class NodeFaults {
           scene.tick("round %d of %d, %s".formatted(round, stage.rounds(), node.name()));
           Scene.pause(scene.plan().between(SOONEST, LATEST));
           long id = scene.id(node);
-          Set<Integer> endpoints = scene.look().endpoints(id);
+          Set<Integer> endpoints = scene.endpoints(id);
           node.server().stop();
           long at = System.nanoTime();
           scene.ledger().watch(endpoints);
