@@ -249,7 +249,6 @@ class ClusterHistoryTest {
               switch (random.nextInt(4)) {
                 case 0 -> StoreException.Kind.FULL;
                 case 1 -> StoreException.Kind.AWAY;
-                case 2 -> StoreException.Kind.REFUSED;
                 default -> null;
               };
         }
