@@ -1,5 +1,6 @@
 package dev.holdfast.core.path;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.model.Message;
@@ -140,7 +141,9 @@ class ClusterPathTest {
     assertThat(there.letGo).hasSize(1);
     assertThat(nodes.store.rows.finished.values()).containsExactly("delivered");
     Message health = there.sentMessages().getFirst();
-    assertThat(nodes.store.rows.endpoints.get(health.endpoint()).health().successes()).isOne();
+    assertThat(
+            requireNonNull(nodes.store.rows.endpoints.get(health.endpoint())).health().successes())
+        .isOne();
   }
 
   @Test
@@ -270,7 +273,7 @@ class ClusterPathTest {
     two.ask(new Request.Update(TENANT, subscription.id(), Request.Patch.toPaused(true)));
     one.let(Kind.WRITE);
     assertThat(answers).hasSize(1);
-    Subscription stored = nodes.store.rows.subscriptions.get(subscription.id());
+    Subscription stored = requireNonNull(nodes.store.rows.subscriptions.get(subscription.id()));
     assertThat(stored.paused()).isTrue();
     assertThat(stored.types()).containsExactly(new TypePattern("u"));
     for (Node node : nodes.all) {
@@ -330,7 +333,8 @@ class ClusterPathTest {
     nodes.pass(Duration.ofMinutes(5));
     assertThat(nodes.taken).hasSize(3);
     assertThat(here.sent).hasSize(3);
-    assertThat(nodes.store.rows.subscriptions.get(subscription.id()).unsettled()).isEmpty();
+    assertThat(requireNonNull(nodes.store.rows.subscriptions.get(subscription.id())).unsettled())
+        .isEmpty();
     assertThat(there.loop.gauges().waiting()).isZero();
   }
 
@@ -477,11 +481,11 @@ class ClusterPathTest {
     there.let(Kind.ATTEMPT);
     here.ask(Crank.submit(TENANT, type(subscription), 3));
     assertThat(there.sent).hasSize(1);
-    assertThat(nodes.store.rows.endpoints.get(subscription.endpoint()).rateLimit())
+    assertThat(requireNonNull(nodes.store.rows.endpoints.get(subscription.endpoint())).rateLimit())
         .isEqualTo(limit);
     nodes.pass(Duration.ofSeconds(5));
     assertThat(there.sent).hasSize(3);
-    assertThat(nodes.store.rows.endpoints.get(subscription.endpoint()).rateLimit())
+    assertThat(requireNonNull(nodes.store.rows.endpoints.get(subscription.endpoint())).rateLimit())
         .isEqualTo(limit);
   }
 
@@ -498,7 +502,8 @@ class ClusterPathTest {
               null, subscription.id(), Set.of(Replay.Ending.DELIVERED), null, null, true);
       Replay replay = ((Answer.ReplayIs) node.ask(new Request.Replay(TENANT, selection))).replay();
       nodes.pass(Duration.ofSeconds(5));
-      assertThat(nodes.store.rows.replays.get(replay.id()).state()).isEqualTo(Replay.State.DONE);
+      assertThat(requireNonNull(nodes.store.rows.replays.get(replay.id())).state())
+          .isEqualTo(Replay.State.DONE);
     }
     assertThat(nodes.taken).hasSize(4 + 4 + 8);
   }

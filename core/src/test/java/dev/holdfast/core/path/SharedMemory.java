@@ -368,7 +368,11 @@ final class SharedMemory {
   }
 
   Shards of(int node) {
-    return Shards.of(owners.keySet().stream().filter(shard -> owners.get(shard) == node).toList());
+    return Shards.of(
+        owners.entrySet().stream()
+            .filter(owned -> owned.getValue() == node)
+            .map(Map.Entry::getKey)
+            .toList());
   }
 
   /** Nobody's. */
