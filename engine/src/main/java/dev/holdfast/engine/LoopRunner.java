@@ -189,10 +189,16 @@ final class LoopRunner implements Cluster.Path {
     inputs.add(new Input.Abandoned());
     step();
     abandoned = true;
-    generation++;
+    nextGeneration();
     if (stopping) {
       stopped.tryComplete();
     }
+  }
+
+  /** Only the event loop changes it; readers look at it. */
+  private void nextGeneration() {
+    int before = generation;
+    generation = before + 1;
   }
 
   @Override
@@ -205,7 +211,7 @@ final class LoopRunner implements Cluster.Path {
     onContext(
         () -> {
           loop = next;
-          generation++;
+          nextGeneration();
           abandoned = false;
           wakeAt = null;
           if (stopping) {
@@ -216,7 +222,7 @@ final class LoopRunner implements Cluster.Path {
   }
 
   @Override
-  public void look(Consumer<View.Gauges> seen) {
+  public void count(Consumer<View.Gauges> seen) {
     onContext(() -> seen.accept(loop.gauges()));
   }
 

@@ -176,7 +176,7 @@ public final class Cluster implements AutoCloseable {
     void begin(Loop loop);
 
     /** Looks at the path, and tells what was seen. */
-    void look(Consumer<Gauges> seen);
+    void count(Consumer<Gauges> seen);
   }
 
   /**
@@ -494,7 +494,7 @@ public final class Cluster implements AutoCloseable {
     long node = seat.node();
     Instant sentAt = clock.instant();
     long sent = System.nanoTime();
-    path().look(seen -> gauges = seen);
+    path().count(seen -> gauges = seen);
     Optional<Instant> renewed;
     try {
       renewed =

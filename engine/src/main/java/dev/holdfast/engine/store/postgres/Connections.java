@@ -40,7 +40,7 @@ public final class Connections implements AutoCloseable {
 
   /** Nothing is connected before it is needed. */
   public Connections(PostgresOptions options) {
-    this(options, "store", "SELECT 1");
+    this(options, "store", options.connections() - options.connections() / 2, "SELECT 1");
   }
 
   /**
@@ -48,16 +48,16 @@ public final class Connections implements AutoCloseable {
    * old where tables grow and shrink fast.
    */
   static Connections alongIndexes(PostgresOptions options) {
-    return new Connections(options, "path", ALONG_INDEXES);
+    return new Connections(options, "path", options.connections() / 2, ALONG_INDEXES);
   }
 
-  private Connections(PostgresOptions options, String name, String settings) {
+  private Connections(PostgresOptions options, String name, int most, String settings) {
     this.options = options;
     HikariConfig config = new HikariConfig();
     config.setPoolName(name);
     config.setJdbcUrl(options.url());
     config.setDataSourceProperties(properties(options));
-    config.setMaximumPoolSize(options.connections());
+    config.setMaximumPoolSize(most);
     config.setMinimumIdle(1);
     config.setConnectionTimeout(Math.max(1_000, part(options.lease(), OF_CONNECTING)));
     config.setValidationTimeout(Math.max(500, part(options.lease(), 2 * OF_CONNECTING)));

@@ -815,6 +815,7 @@ final class PostgresHistory implements History, EndpointReads {
     Long id =
         switch (key) {
           case EventKey.Own own -> own.id();
+          case EventKey.Callers callers when callers.id().indexOf('\0') >= 0 -> null;
           case EventKey.Callers callers -> {
             List<Key> known =
                 list(

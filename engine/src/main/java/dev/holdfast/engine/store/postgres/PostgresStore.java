@@ -362,6 +362,18 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return history.latestEvents(tenant, limit);
   }
 
+  /**
+   * Makes parts for what is older than the store, so that it can be removed in time: to be called
+   * before it is brought there, while nothing else is.
+   *
+   * @param oldest when the oldest of it was accepted
+   * @return whether all of them are there; not if others were at work, who may be waited for
+   */
+  public boolean makeRoom(Retention retention, Instant oldest, Instant now)
+      throws StoreException {
+    return upkeep.makeRoom(retention, oldest, now);
+  }
+
   @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
     return history.endpoint(tenant, id);

@@ -140,6 +140,19 @@ final class PartsTest {
   }
 
   @Test
+  void what_is_older_than_the_store_gets_parts_that_can_go_in_time() throws Exception {
+    Instant oldest = START.minus(Duration.ofHours(20));
+    assertThat(store.makeRoom(DAY, oldest, START)).isTrue();
+    AcceptedEvent old = accepted(oldest, null);
+    AcceptedEvent young = accepted(START, null);
+    deliver(old, oldest);
+    deliver(young, START);
+    upkeep(DAY, oldest.plus(HOUR.multipliedBy(26)));
+    assertThat(isThere(old)).isFalse();
+    assertThat(isThere(young)).isTrue();
+  }
+
+  @Test
   void what_came_before_there_was_a_part_for_it_is_taken_in() throws Exception {
     AcceptedEvent early = accepted(START, "one");
     upkeep(DAY, START);

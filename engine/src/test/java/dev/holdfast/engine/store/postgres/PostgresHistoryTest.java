@@ -277,6 +277,7 @@ final class PostgresHistoryTest {
     store.write(batch(accept(event)));
     Message done = event.messages().getFirst();
     store.write(batch(new Write.Deliver(done, Sample.success(done, 1), NOW)));
+    assertThat(store.event("mine", new EventKey.Callers("id\0"))).isEmpty();
     assertThat(PostgresTools.problems(url, directory)).isEmpty();
     for (String flip :
         List.of(
