@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,10 +52,11 @@ public final class Schema {
   /** Makes the tables what they should be; refuses those that a later program has made. */
   public static void make(Connections connections) throws StoreException, StoreRefused {
     String place = connections.options().place();
-    @Nullable StoreRefused refusal =
-        connections.transact("preparing the tables", connection -> apply(connection, place));
-    if (refusal != null) {
-      throw refusal;
+    Optional<StoreRefused> refusal =
+        connections.transact(
+            "preparing the tables", connection -> Optional.ofNullable(apply(connection, place)));
+    if (refusal.isPresent()) {
+      throw refusal.get();
     }
   }
 
