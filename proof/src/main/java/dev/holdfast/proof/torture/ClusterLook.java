@@ -88,9 +88,9 @@ final class ClusterLook {
             .formatted(node));
   }
 
-  /** The number of the last batch that a node has written; absent when nobody knows any more. */
-  OptionalLong lastBatch(long node) {
-    return number("SELECT batch FROM batches WHERE node = %d".formatted(node));
+  /** How many batches were committed by nodes that did not take part any more. */
+  long lateWrites() {
+    return number("SELECT count(*) FROM late_writes").orElse(0);
   }
 
   StoreLook.Contents contents() {

@@ -125,11 +125,37 @@ final class ClusterScene implements AutoCloseable {
             plan,
             ledger);
     nodes.forEach(node -> node.server().awaitReady());
+    watchForLateWrites();
     for (int i = 0; i < Listener.ENDPOINTS; i++) {
       nodes.get(i % nodes.size()).server().subscribe(listener.url(i), "t" + i);
     }
     nodes.getLast().server().subscribe(listener.urlOfAll(), "*");
     readEndpoints(nodes.getFirst().server());
+  }
+
+  /**
+   * Has the database note each batch of a node that does not take part any more when the batch is
+   * committed: there must be none.
+   */
+  private void watchForLateWrites() {
+    try {
+      postgres.execute(
+          DATABASE,
+          """
+          CREATE TABLE late_writes (node bigint);
+          CREATE FUNCTION note_late_write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+          BEGIN
+            IF NOT EXISTS (SELECT 1 FROM nodes WHERE id = NEW.node) THEN
+              INSERT INTO late_writes VALUES (NEW.node);
+            END IF;
+            RETURN NULL;
+          END $$;
+          CREATE CONSTRAINT TRIGGER late_write AFTER UPDATE ON batches
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_late_write();
+          """);
+    } catch (SQLException e) {
+      throw new ProofException("the database cannot be watched: " + e.getMessage(), e);
+    }
   }
 
   /** URLs are sealed in the database, so a server has to say which endpoint is which. */
@@ -351,6 +377,11 @@ final class ClusterScene implements AutoCloseable {
     }
     if (look.shardsOfNobody() < SHARDS) {
       ledger.problem("nodes that were stopped have not let go of their shards");
+    }
+    long late = look.lateWrites();
+    if (late > 0) {
+      ledger.problem(
+          "%d batches of nodes were written after others had their shards".formatted(late));
     }
     List<String> problems = ledger.audit(look.contents());
     Ledger.Counts counts = ledger.counts();
