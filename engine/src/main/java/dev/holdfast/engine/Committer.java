@@ -22,10 +22,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes: a batch, a transaction, an fsync.
  *
- * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is due. A step takes a few
- * milliseconds and is followed by a pause, so batches never wait for long; and since the thread
- * takes turns by time, a step comes even when batches never end. In a shared store upkeep has a
- * thread of its own: it can take longer there, and is in nobody's way.
+ * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is
+ * due. A step takes a few milliseconds and is followed by a pause, so batches never wait for long;
+ * and since the thread takes turns by time, a step comes even when batches never end. In a shared
+ * store upkeep has a thread of its own: it can take longer there, and is in nobody's way.
  */
 final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);

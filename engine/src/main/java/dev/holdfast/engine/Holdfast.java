@@ -26,12 +26,15 @@ import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.store.postgres.PostgresStore;
+import dev.holdfast.engine.vault.KeyFile;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
@@ -177,12 +180,28 @@ public final class Holdfast {
       @Nullable Tracer tracer,
       Consumer<Throwable> whenBroken)
       throws StoreException, StoreRefused {
+    makeRoomForKey(options);
     PostgresStore store = PostgresStore.open(shared.database(), options.masterKeys(), wall);
     try {
       return startShared(options, shared, vertx, wall, tracer, whenBroken, store);
     } catch (StoreException | RuntimeException e) {
       store.close();
       throw e;
+    }
+  }
+
+  /** The directory of the embedded store is where the key file is, if nobody says where. */
+  private static void makeRoomForKey(Options options) throws StoreRefused {
+    if (options.masterKeys() instanceof KeyFile file
+        && options.data().equals(file.path().getParent())) {
+      try {
+        Files.createDirectories(options.data());
+      } catch (IOException e) {
+        throw new StoreRefused(
+            "The directory %s cannot be made for the key file: %s"
+                .formatted(options.data(), e.getMessage()),
+            e);
+      }
     }
   }
 
@@ -204,8 +223,7 @@ public final class Holdfast {
             store.connections()::own,
             store,
             store,
-            new Cluster.Settings(
-                shared.database().lease(), options.timeout(), shared.listens()),
+            new Cluster.Settings(shared.database().lease(), options.timeout(), shared.listens()),
             wall,
             measured,
             clock,
@@ -390,6 +408,10 @@ public final class Holdfast {
       runner.refuse(replyTo, Answer.Refused.Why.STORE_AWAY);
       return;
     }
+    if (nodes != null && request instanceof Request.Configure configure) {
+      runner.ask(request, by, answer -> complete(configure, answer, replyTo));
+      return;
+    }
     if (nodes == null || !Cluster.isForOneNode(request)) {
       runner.put(new Input.Asked(request, by, replyTo));
       return;
@@ -401,15 +423,27 @@ public final class Holdfast {
           if (answer instanceof Answer.NotOurs(int shard)) {
             nodes
                 .cluster()
-                .ask(
-                    shard,
-                    request,
-                    by,
-                    late -> context.runOnContext(_ -> replyTo.accept(late)));
+                .ask(shard, request, by, late -> context.runOnContext(_ -> replyTo.accept(late)));
           } else {
             replyTo.accept(answer);
           }
         });
+  }
+
+  /** Any node can set something about an endpoint, and only one knows how the endpoint is. */
+  private void complete(Request.Configure request, Answer answer, Consumer<Answer> replyTo) {
+    if (!(answer instanceof Answer.EndpointIs)) {
+      replyTo.accept(answer);
+      return;
+    }
+    endpoint(request.tenant(), request.endpoint())
+        .onComplete(
+            read ->
+                replyTo.accept(
+                    read.succeeded() && read.result().isPresent()
+                        ? new Answer.EndpointIs(
+                            read.result().get().endpoint(), read.result().get().unfinished())
+                        : answer));
   }
 
   /** Looks at the present state. May be called by any thread; completes on {@link #context}. */
@@ -432,7 +466,7 @@ public final class Holdfast {
               nodes.cluster().learn();
               return true;
             })
-        .compose(_ -> look(question));
+        .compose(_ -> runner.lookAfterAll(question));
   }
 
   /** An endpoint of the tenant as it is now, whichever node decides for it. */
@@ -450,8 +484,7 @@ public final class Holdfast {
   public Optional<Future<EndpointPage>> endpoints(
       String tenant, Health.@Nullable State state, long before, int limit) {
     return Optional.ofNullable(shared)
-        .map(
-            nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
+        .map(nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
   }
 
   private static EndpointNow now(EndpointReads.EndpointNow found) {

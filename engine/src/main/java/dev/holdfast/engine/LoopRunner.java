@@ -73,7 +73,7 @@ final class LoopRunner implements Cluster.Path {
   private Loop loop;
 
   /** Grows with each loop: what was begun for an earlier one is nobody's any more. */
-  private int generation;
+  private volatile int generation;
 
   /** Whether others decide for everything that the loop was about; another is to come. */
   private boolean abandoned;
@@ -150,7 +150,9 @@ final class LoopRunner implements Cluster.Path {
         });
   }
 
-  /** Takes an input that is the outcome of something begun for a loop; others have no use for it. */
+  /**
+   * Takes an input that is the outcome of something begun for a loop; others have no use for it.
+   */
   private void put(int begunFor, Input input) {
     onContext(
         () -> {
@@ -187,10 +189,16 @@ final class LoopRunner implements Cluster.Path {
     inputs.add(new Input.Abandoned());
     step();
     abandoned = true;
-    generation++;
+    nextGeneration();
     if (stopping) {
       stopped.tryComplete();
     }
+  }
+
+  /** Only the event loop changes it; readers look at it. */
+  private void nextGeneration() {
+    int before = generation;
+    generation = before + 1;
   }
 
   @Override
@@ -203,7 +211,7 @@ final class LoopRunner implements Cluster.Path {
     onContext(
         () -> {
           loop = next;
-          generation++;
+          nextGeneration();
           abandoned = false;
           wakeAt = null;
           if (stopping) {
@@ -214,7 +222,7 @@ final class LoopRunner implements Cluster.Path {
   }
 
   @Override
-  public void look(Consumer<View.Gauges> seen) {
+  public void count(Consumer<View.Gauges> seen) {
     onContext(() -> seen.accept(loop.gauges()));
   }
 
@@ -239,6 +247,21 @@ final class LoopRunner implements Cluster.Path {
             promise.fail(e);
           }
         });
+    return promise.future();
+  }
+
+  /** Looks when all that was put before has been taken in. */
+  <T> Future<T> lookAfterAll(Function<View, T> question) {
+    Promise<T> promise = Promise.promise();
+    world
+        .context()
+        .runOnContext(
+            _ -> {
+              if (!inputs.isEmpty()) {
+                step();
+              }
+              look(question).onComplete(promise);
+            });
     return promise.future();
   }
 
@@ -454,9 +477,13 @@ final class LoopRunner implements Cluster.Path {
                   (List<Event> found) -> eventsLoaded(begun, events, found),
                   failure -> loadFailed(begun, load, failure));
       case Load.Due due ->
-          fetchMessages(begun, load, () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
+          fetchMessages(
+              begun,
+              load,
+              () -> world.store().due(due.shards(), due.after(), due.through(), due.limit()));
       case Load.Pending pending ->
-          fetchMessages(begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
+          fetchMessages(
+              begun, load, () -> world.store().pending(pending.endpoint(), pending.limit()));
       case Load.Backlog backlog ->
           world
               .readers()
@@ -474,10 +501,13 @@ final class LoopRunner implements Cluster.Path {
                   failure -> loadFailed(begun, load, failure));
       case Load.Probe probe ->
           fetchMessages(
-              begun, load, () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
+              begun,
+              load,
+              () -> world.store().probe(probe.endpoint(), probe.now()).stream().toList());
       case Load.OfSubscription of ->
           fetchMessages(
-              begun, load,
+              begun,
+              load,
               () ->
                   world
                       .store()
@@ -487,7 +517,8 @@ final class LoopRunner implements Cluster.Path {
               .historyReaders()
               .read(
                   () -> world.store().originals(originals.replay(), originals.limit()),
-                  (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(originals, found)),
+                  (Store.Originals found) ->
+                      put(begun, new Input.OriginalsLoaded(originals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Past past ->
           world
@@ -500,13 +531,18 @@ final class LoopRunner implements Cluster.Path {
           world
               .readers()
               .read(
-                  () -> world.sharing().arrivals(arrivals),
+                  () -> arrivals(begun, arrivals),
                   (Arrivals found) -> put(begun, new Input.ArrivalsLoaded(arrivals, found)),
                   failure -> loadFailed(begun, load, failure));
       case Load.Unfinished unfinished ->
           fetchMessages(
               begun, load, () -> world.store().unfinished(unfinished.message()).stream().toList());
     }
+  }
+
+  /** What has arrived is given once: it must not be asked for by what is nobody's any more. */
+  private Arrivals arrivals(int begun, Load.Arrivals load) throws StoreException {
+    return begun == generation ? world.sharing().arrivals(load) : Arrivals.NOTHING;
   }
 
   /** Events are kept for as long as a message of theirs is unfinished, so none can be missing. */

@@ -141,6 +141,15 @@ final class Align {
   /** Leaves what this node does not work on any more to the one that will. */
   void letGo() {
     forget(key -> !isOurs(key));
+    // Where others work from now on, this node looks anew: what is being read may be old then.
+    loads.disown(load -> load instanceof Load.OfSubscription of && !lanes.isOurs(of.endpoint()));
+    for (Task task : tasks.values()) {
+      if (!lanes.isOurs(task.key.endpoint())) {
+        ready.remove(task);
+        later.remove(task);
+        ready.add(task);
+      }
+    }
   }
 
   /** Nothing is left of a subscription, as another node says. */
@@ -256,10 +265,10 @@ final class Align {
     forgetting.remove(subscription);
   }
 
-  /** That could not be written, since other nodes have changed something: it is seen to again. */
+  /** That could not be written: among several nodes, which do not all begin anew, it is again. */
   void notForgotten(long subscription) {
     Subscription ended = forgetting.remove(subscription);
-    if (ended != null) {
+    if (ended != null && shared) {
       resumeEnded(ended);
     }
   }

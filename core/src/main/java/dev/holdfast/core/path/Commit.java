@@ -242,6 +242,11 @@ final class Commit {
     return entry.lane() != null && shards.has(entry.lane().endpoint.id());
   }
 
+  /** Nothing is set any more that is not on disk yet. */
+  void forgetSettings() {
+    settingsBasis = Long.MAX_VALUE;
+  }
+
   /** The lanes about which something is set that is not on disk yet. */
   List<Lane> configured() {
     return touched.stream().filter(Commit::isConfigured).toList();
@@ -499,15 +504,15 @@ final class Commit {
   /** Gives up what may be another now that other nodes have changed something. */
   private List<Entry> keepWhatHolds(List<Entry> failed) {
     List<Entry> givenUp = new ArrayList<>();
-    List<Entry> kept = new ArrayList<>();
-    for (Entry entry : withoutChanges(failed)) {
-      (entry.isOfWhatIsKnown() ? givenUp : kept).add(entry);
+    List<Entry> holding = new ArrayList<>();
+    for (Entry one : withoutChanges(failed)) {
+      (one.isOfWhatIsKnown() ? givenUp : holding).add(one);
     }
     pieces.forEach(piece -> piece.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry)));
     pieces.removeIf(List::isEmpty);
     queue.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry));
-    if (!kept.isEmpty()) {
-      pieces.addFirst(kept);
+    if (!holding.isEmpty()) {
+      pieces.addFirst(holding);
     }
     return givenUp;
   }

@@ -131,8 +131,14 @@ final class Custody {
       case Load.Pending pending -> shards.has(pending.endpoint());
       case Load.Backlog backlog -> shards.has(backlog.endpoint());
       case Load.Probe probe -> shards.has(probe.endpoint());
-      case Load.OfSubscription of -> shards.has(of.endpoint());
-      case Load.Due _, Load.OfReplay _, Load.Unfinished _, Load.Arrivals _, Load.Events _ -> false;
+      // The others look after themselves.
+      case Load.OfSubscription _,
+          Load.Due _,
+          Load.OfReplay _,
+          Load.Unfinished _,
+          Load.Arrivals _,
+          Load.Events _ ->
+          false;
     };
   }
 

@@ -105,14 +105,14 @@ final class HandOver {
     if (!lane.ours) {
       return;
     }
-    boolean nothingBefore = lane.pendingUnheld() == 0;
+    boolean isNext = lane.pendingUnheld() == 0;
     lanes.counted(lane, arrived.status(), 1);
     Message message = arrived.message();
     if (message != null
         && isFresh
         && message.endpoint() == arrived.endpoint()
         && lanes.held(message.id()) == null) {
-      place(lane, message, null, nothingBefore, turn);
+      place(lane, message, null, isNext, turn);
     }
     refill.want(lane);
     probe.somethingToTry(lane);

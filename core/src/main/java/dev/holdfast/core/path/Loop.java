@@ -502,11 +502,7 @@ public final class Loop implements View {
             notAnnounced(write.announced());
           }
         }
-        case Write.Forget write -> {
-          if (isStale) {
-            align.notForgotten(write.subscription());
-          }
-        }
+        case Write.Forget write -> align.notForgotten(write.subscription());
         case Write.Configure _ -> {}
       }
     }
@@ -620,6 +616,11 @@ public final class Loop implements View {
       }
     }
     return Optional.ofNullable(next);
+  }
+
+  /** The shards that this node works on. */
+  Shards worksOn() {
+    return lanes.ours();
   }
 
   @Override

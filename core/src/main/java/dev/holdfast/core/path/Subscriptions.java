@@ -250,6 +250,7 @@ final class Subscriptions {
    * disk, is to be decided anew.
    */
   void forgetSettings() {
+    commit.forgetSettings();
     for (Lane lane : commit.configured()) {
       Endpoint known = lane.learned;
       List<Deed> undone = new ArrayList<>();

@@ -100,7 +100,9 @@ public interface Store extends AutoCloseable {
   /**
    * Events that were accepted before a subscription was there, for a replay that brings them to it:
    * those that are its interest and of which it has no message, the oldest first, behind the last
-   * that the replay has looked at. Looks at a limited number of events, and of bytes.
+   * that the replay has looked at. Looks at a limited number of events, and of bytes. In a store
+   * that nodes share, it also leaves out events of which it gets a message by a step ({@link
+   * dev.holdfast.core.model.FanOut}) that is still to be made; a loop waits for its own steps.
    */
   Originals past(Replay replay, Interest interest, int limit) throws StoreException;
 

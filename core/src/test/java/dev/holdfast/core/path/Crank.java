@@ -214,6 +214,11 @@ final class Crank {
   }
 
   private Input load(Load load) {
+    return load(store, load);
+  }
+
+  /** What the store answers. */
+  static Input load(MemoryStore store, Load load) {
     return switch (load) {
       case Load.Events events -> new Input.EventsLoaded(events, store.events(events.ids()));
       case Load.Due due ->

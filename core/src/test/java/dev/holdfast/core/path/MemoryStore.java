@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Deed;
@@ -245,6 +246,14 @@ final class MemoryStore implements Store {
         limit);
   }
 
+  @Override
+  public List<Message> due(Shards shards, DueCursor after, Instant through, int limit) {
+    return due(after, through, Integer.MAX_VALUE).stream()
+        .filter(message -> shards.has(message.endpoint()))
+        .limit(limit)
+        .toList();
+  }
+
   private static Instant due(Message message) {
     return message.due() == null ? Instant.MAX : message.due();
   }
@@ -374,7 +383,15 @@ final class MemoryStore implements Store {
               .anyMatch(
                   message ->
                       message.event() == event.id() && message.subscription() == subscription);
-      if (!isThere && event.tenant().equals(replay.tenant()) && interest.wants(event)) {
+      boolean isComing =
+          fanOuts.stream()
+              .filter(step -> step.event() == event.id())
+              .flatMap(step -> step.targets().stream())
+              .anyMatch(target -> target.subscription() == subscription);
+      if (!isThere
+          && !isComing
+          && event.tenant().equals(replay.tenant())
+          && interest.wants(event)) {
         found.add(new Original(0, event.id(), subscription, event.size(), false, null));
       }
     }

@@ -29,6 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * it, takes over from nodes that have gone, and hears what others have left for it.
  *
  * <p>The lease is renewed by a thread with a connection of its own, which waits for nothing else.
- * Another thread settles who has which shards. What is read of the store for the path is read beside
- * both.
+ * Another thread settles who has which shards. What is read of the store for the path is read
+ * beside both.
  */
 public final class Cluster implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Cluster.class);
@@ -118,8 +119,13 @@ public final class Cluster implements AutoCloseable {
   private long lookedNanos = System.nanoTime();
   private long mayExpireNanos = System.nanoTime();
 
-  /** Read, and not told yet since what it is about could not be learned; the reader's own. */
-  private @Nullable Arrivals untold;
+  private final AtomicBoolean isLearning = new AtomicBoolean();
+
+  /** Read, and not told yet since what it is about could not be learned. */
+  private volatile @Nullable Untold untold;
+
+  /** What was left for a node. */
+  private record Untold(long node, Arrivals arrivals) {}
 
   /**
    * How a node takes part.
@@ -170,7 +176,7 @@ public final class Cluster implements AutoCloseable {
     void begin(Loop loop);
 
     /** Looks at the path, and tells what was seen. */
-    void look(Consumer<Gauges> seen);
+    void count(Consumer<Gauges> seen);
   }
 
   /**
@@ -241,9 +247,7 @@ public final class Cluster implements AutoCloseable {
       var _ =
           poll.scheduleWithFixedDelay(
               this::lookForAll, 0, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-      var _ =
-          poll.scheduleWithFixedDelay(
-              this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
+      var _ = poll.scheduleWithFixedDelay(this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
     } catch (RejectedExecutionException _) {
       // It was closed at once.
     }
@@ -290,8 +294,7 @@ public final class Cluster implements AutoCloseable {
     } catch (StoreException e) {
       away(e);
       try {
-        var _ =
-            poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+        var _ = poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
         // The node is stopping.
       }
@@ -365,10 +368,15 @@ public final class Cluster implements AutoCloseable {
    * before.
    */
   public Arrivals arrivals(Load.Arrivals load) throws StoreException {
-    Arrivals left = untold;
-    Arrivals found = left == null ? store.arrivals(load.ours(), load.limit()) : left;
+    long node = seat.node();
+    Untold left = untold;
+    Arrivals found =
+        left != null && left.node() == node
+            ? left.arrivals()
+            : store.arrivals(load.ours(), load.limit());
     if (!found.messages().isEmpty()) {
-      untold = new Arrivals(found.messages(), found.fanOuts(), found.replays(), true);
+      untold =
+          new Untold(node, new Arrivals(found.messages(), found.fanOuts(), found.replays(), true));
       learning.learn();
       arrived.add(found.messages().size());
     }
@@ -400,7 +408,11 @@ public final class Cluster implements AutoCloseable {
           path().put(new Input.Woken());
         }
       }
-      case KNOWN -> onPoll(this::learnNow);
+      case KNOWN -> {
+        if (isLearning.compareAndSet(false, true)) {
+          onPoll(this::learnNow);
+        }
+      }
       case CALLS -> calls.look();
       case NODES -> wakeBalancer();
     }
@@ -419,6 +431,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   private void learnNow() {
+    isLearning.set(false);
     if (isFenced) {
       return;
     }
@@ -481,7 +494,7 @@ public final class Cluster implements AutoCloseable {
     long node = seat.node();
     Instant sentAt = clock.instant();
     long sent = System.nanoTime();
-    path().look(seen -> gauges = seen);
+    path().count(seen -> gauges = seen);
     Optional<Instant> renewed;
     try {
       renewed =

@@ -3,17 +3,21 @@ package dev.holdfast.engine.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.engine.store.postgres.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,7 +63,7 @@ class ClusterTest {
     assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofMillis(800));
     assertThat(two.own().arrivals()).isPositive();
     assertThat(one.own().handedOver()).isPositive();
-    assertThat(receiver.messages.values()).containsOnly(1);
+    assertNothingIsDoubled();
   }
 
   @Test
@@ -75,7 +79,7 @@ class ClusterTest {
     await("all are there", () -> receiver.messages.size() == 64);
 
     assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(Duration.ofMillis(2_000));
-    assertThat(receiver.messages.values()).containsOnly(1);
+    assertNothingIsDoubled();
   }
 
   @Test
@@ -113,7 +117,7 @@ class ClusterTest {
 
     int expected = sent.get() * 40;
     await("all are there", () -> receiver.messages.size() == expected);
-    assertThat(receiver.messages.values()).containsOnly(1);
+    assertNothingIsDoubled();
     assertThat(sent.get()).isPositive();
   }
 
@@ -146,13 +150,11 @@ class ClusterTest {
     for (Answer.Subscribed each : subscribed) {
       Answer answer =
           two.ask(
-              new Request.Operate(
-                  Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
+              new Request.Operate(Node.TENANT, each.endpoint().id(), Request.Operation.DISABLE));
       assertThat(answer)
           .isInstanceOfSatisfying(
               Answer.EndpointIs.class,
-              is ->
-                  assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
+              is -> assertThat(is.endpoint().health().state()).isEqualTo(Health.State.DISABLED));
       assertThat(
               one.engine
                   .endpoint(Node.TENANT, each.endpoint().id())
@@ -195,19 +197,19 @@ class ClusterTest {
     subscribe(one, 8);
     execute(
         "INSERT INTO nodes (slot, name, version, started_at, expires_at)"
-            + " VALUES (1000, 'dead', '1', now(), clock_timestamp() + interval '3 seconds')");
+            + " VALUES (1000, 'dead', '1', now(), clock_timestamp() + interval '5 seconds')");
     execute(
         "UPDATE shards SET node = (SELECT id FROM nodes WHERE name = 'dead') WHERE node IS NULL");
     await("it has given back its share", () -> one.shards() == 128);
     execute(
         "UPDATE shards SET node = (SELECT id FROM nodes WHERE name = 'dead') WHERE node IS NULL");
     execute(
-        "UPDATE nodes SET expires_at = clock_timestamp() + interval '3 seconds' WHERE name = 'dead'");
+        "UPDATE nodes SET expires_at = clock_timestamp() + interval '5 seconds' WHERE name = 'dead'");
     long since = System.nanoTime();
 
     await("it has everything again", () -> one.shards() == 256);
 
-    assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(Duration.ofSeconds(4));
+    assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(Node.LEASE.plusSeconds(1));
     one.ask(Node.submit("order.paid", "{}"));
     await("all are there", () -> receiver.messages.size() == 8);
   }
@@ -233,7 +235,7 @@ class ClusterTest {
         "events are accepted",
         () -> one.ask(Node.submit("order.paid", "{}")) instanceof Answer.Accepted);
     await("all are there", () -> receiver.messages.size() == 16);
-    assertThat(receiver.messages.values()).containsOnly(1);
+    assertNothingIsDoubled();
     assertThat(one.own().fenced() + two.own().fenced()).isZero();
     assertThat(one.broken).isNull();
   }
@@ -253,6 +255,35 @@ class ClusterTest {
 
     assertThat(one.own().clockOffset()).isBetween(Duration.ofMinutes(-61), Duration.ofMinutes(-59));
     assertThat(two.own().clockOffset()).isBetween(Duration.ofMinutes(59), Duration.ofMinutes(61));
+  }
+
+  /**
+   * No message came more often than attempts of it are recorded: on a busy machine an answer may
+   * come too late, and the message again.
+   */
+  private void assertNothingIsDoubled() throws SQLException {
+    Map<String, Integer> recorded = new HashMap<>();
+    await("all is recorded", () -> unfinished() == 0);
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT id, attempts FROM messages")) {
+      while (row.next()) {
+        recorded.put(Id.text(Id.MESSAGE, row.getLong(1)), row.getInt(2));
+      }
+    }
+    receiver.messages.forEach(
+        (id, times) -> assertThat(times).as(id).isLessThanOrEqualTo(recorded.getOrDefault(id, 0)));
+  }
+
+  private long unfinished() {
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT count(*) FROM open")) {
+      row.next();
+      return row.getLong(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private Node open(String name) throws Exception {

@@ -15,9 +15,6 @@ final class CountingReceiver implements AutoCloseable {
   /** How often, by the message's id. */
   final Map<String, Integer> messages = new ConcurrentHashMap<>();
 
-  /** When it came first, by path, in nanoseconds. */
-  final Map<String, Long> firstOfPath = new ConcurrentHashMap<>();
-
   volatile int status = 200;
 
   CountingReceiver() throws IOException {
@@ -30,7 +27,6 @@ final class CountingReceiver implements AutoCloseable {
           int answer = status;
           if (answer == 200) {
             messages.merge(exchange.getRequestHeaders().getFirst("webhook-id"), 1, Integer::sum);
-            firstOfPath.putIfAbsent(exchange.getRequestURI().getPath(), System.nanoTime());
           }
           exchange.sendResponseHeaders(answer, -1);
           exchange.close();

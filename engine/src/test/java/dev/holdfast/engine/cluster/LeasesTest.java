@@ -27,6 +27,9 @@ class LeasesTest {
       new Connections(new PostgresOptions(PostgresServer.freshDatabase()));
   private Connection connection;
 
+  @SuppressWarnings("NullAway.Init")
+  LeasesTest() {}
+
   @BeforeEach
   void open() throws Exception {
     Schema.apply(connections);
@@ -47,10 +50,10 @@ class LeasesTest {
 
     ClusterState state = ClusterReads.state(connection, node);
     assertThat(state.nodes()).hasSize(1);
-    assertThat(state.nodes().getFirst().leaseLeft())
-        .isBetween(LEASE.minusSeconds(5), LEASE);
-    assertThat(state.nodes().getFirst().report()).isNotNull();
-    assertThat(state.nodes().getFirst().report().inFlight()).isEqualTo(7);
+    assertThat(state.nodes().getFirst().leaseLeft()).isBetween(LEASE.minusSeconds(5), LEASE);
+    ClusterState.Report report = state.nodes().getFirst().report();
+    assertThat(report).isNotNull();
+    assertThat(report.inFlight()).isEqualTo(7);
   }
 
   @Test
@@ -114,7 +117,7 @@ class LeasesTest {
       }
 
       assertThat(Leases.expire(connection, live)).isEmpty();
-      assertThat(Leases.renew(connection, dead, Duration.ofSeconds(-1).negated(), "{}"))
+      assertThat(Leases.renew(connection, dead, Duration.ofSeconds(1), "{}"))
           .as("its own renewals do not wait for its writes")
           .isPresent();
       writing.rollback();

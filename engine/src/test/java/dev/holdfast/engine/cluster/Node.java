@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** An engine that shares a database with others of the test. */
 final class Node implements AutoCloseable {
   static final String TENANT = "default";
-  static final Duration LEASE = Duration.ofSeconds(3);
+  static final Duration LEASE = Duration.ofSeconds(5);
 
   private final Vertx vertx = Vertx.vertx();
   final Holdfast engine;
@@ -52,7 +52,7 @@ final class Node implements AutoCloseable {
                     Recovery.DRAIN,
                     Limits.forHeap(256L << 20, 32),
                     Overload.NONE,
-                    Duration.ofMillis(500),
+                    Duration.ofMillis(1_500),
                     Egress.direct(EgressRules.allowing(List.of("127.0.0.0/8"))),
                     "Holdfast/test",
                     Retention.FOREVER,

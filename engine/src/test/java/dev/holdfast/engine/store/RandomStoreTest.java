@@ -30,9 +30,14 @@ import dev.holdfast.core.port.Store.DueCursor;
 import dev.holdfast.core.port.Store.Which;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.PostgresServer;
+import dev.holdfast.engine.store.postgres.PostgresStore;
+import dev.holdfast.engine.vault.KeyFile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
@@ -83,20 +88,40 @@ final class RandomStoreTest {
   private long millis = Sample.NOW.toEpochMilli();
   private long upkeptMillis;
 
+  /** Opens the store that holds what was written before in this test. */
+  private interface Opening {
+    Database open() throws Exception;
+  }
+
   @Test
   void the_store_answers_as_the_model_does() throws Exception {
+    compare(() -> SqliteStore.open(directory, StoreLimits.DEFAULT, UPKEEP), true);
+    assertThat(StoreCheck.run(directory).problems()).as("seed %d", seed).isEmpty();
+  }
+
+  /** What it removes goes by larger parts, so nothing is removed here. */
+  @Test
+  void the_shared_store_answers_as_the_model_does() throws Exception {
+    PostgresOptions options = new PostgresOptions(PostgresServer.freshDatabase());
+    compare(
+        () -> PostgresStore.open(options, KeyFile.in(directory), InstantSource.system()), false);
+  }
+
+  private void compare(Opening opening, boolean isUpkept) throws Exception {
     System.out.println("seed " + seed);
-    SqliteStore store = open();
+    Database store = opening.open();
     try {
       for (int i = 0; i < BATCHES; i++) {
         Batch batch = batch();
         assertThat(store.write(batch)).as("seed %d", seed).isEqualTo(model.write(batch));
         if (random.nextInt(50) == 0) {
           store.close();
-          store = open();
+          store = opening.open();
         }
         refreshOpen();
-        upkeep(store);
+        if (isUpkept) {
+          upkeep(store);
+        }
         for (int read = 0; read < READS_PER_BATCH; read++) {
           compareReads(store);
         }
@@ -108,15 +133,10 @@ final class RandomStoreTest {
     } finally {
       store.close();
     }
-    assertThat(StoreCheck.run(directory).problems()).as("seed %d", seed).isEmpty();
-  }
-
-  private SqliteStore open() throws Exception {
-    return SqliteStore.open(directory, StoreLimits.DEFAULT, UPKEEP);
   }
 
   /** Sometimes everything that there is to do, sometimes nothing. A round begins once at a time. */
-  private void upkeep(SqliteStore store) throws Exception {
+  private void upkeep(Database store) throws Exception {
     if (millis > upkeptMillis && random.nextInt(3) > 0) {
       upkeptMillis = millis;
       Instant now = Instant.ofEpochMilli(millis);
@@ -344,7 +364,7 @@ final class RandomStoreTest {
 
   // Reads
 
-  private void compareReads(SqliteStore store) throws Exception {
+  private void compareReads(Database store) throws Exception {
     long endpoint = endpoint();
     Instant now = time();
     Instant other = time();
@@ -381,7 +401,7 @@ final class RandomStoreTest {
   }
 
   /** Read to their end, since a store may stop anywhere before. */
-  private void compareOriginals(SqliteStore store, int limit) throws Exception {
+  private void compareOriginals(Database store, int limit) throws Exception {
     Set<Ending> endings =
         random.nextBoolean() ? EnumSet.allOf(Ending.class) : EnumSet.of(pick(Ending.values()));
     Selection selection =
@@ -410,7 +430,7 @@ final class RandomStoreTest {
     }
   }
 
-  private void comparePast(SqliteStore store, long subscription, int limit) throws Exception {
+  private void comparePast(Database store, long subscription, int limit) throws Exception {
     Interest interest =
         new Interest(List.of(new TypePattern("type-1"), new TypePattern("*2")), null, Filters.NONE);
     Replay replay =
@@ -424,7 +444,7 @@ final class RandomStoreTest {
         store.latestEvents(replay.tenant(), limit), model.latestEvents(replay.tenant(), limit));
   }
 
-  private void comparePages(SqliteStore store) throws Exception {
+  private void comparePages(Database store) throws Exception {
     Set<History.Status> statuses = EnumSet.noneOf(History.Status.class);
     for (History.Status status : History.Status.values()) {
       if (random.nextInt(3) == 0) {

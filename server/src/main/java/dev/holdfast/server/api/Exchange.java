@@ -567,6 +567,10 @@ final class Exchange {
     if (answered) {
       return;
     }
+    if (cause instanceof StoreException e && isAway(e.kind())) {
+      refuse(Problem.of(new Answer.Refused(Answer.Refused.Why.STORE_AWAY)));
+      return;
+    }
     String reference = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     String call = route == null ? "" : route.method() + " " + route.path();
     if (cause instanceof StoreException e && e.kind() != StoreException.Kind.BROKEN) {
@@ -592,6 +596,11 @@ final class Exchange {
           cause);
       refuse(Problem.internal(reference));
     }
+  }
+
+  /** The log tells that once, and not for each request. */
+  private static boolean isAway(StoreException.Kind kind) {
+    return kind == StoreException.Kind.AWAY || kind == StoreException.Kind.FENCED;
   }
 
   /** Whether the answer may be given; only the first one may. */

@@ -6,8 +6,8 @@ import dev.holdfast.core.model.Outcome.Failure;
 import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.engine.Measurements;
-import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.Measurements.StoreState;
+import dev.holdfast.engine.cluster.ClusterState;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
@@ -206,24 +206,52 @@ final class Metrics implements AutoCloseable {
 
   /** What there is only where several nodes share a database; elsewhere one has everything. */
   private void node() {
-    node("holdfast.cluster.nodes", "Nodes that share the database and can be counted on", 1, ClusterState.Own::nodes);
-    node("holdfast.cluster.shards", "Shards that this node decides for, of 256", Shards.COUNT, ClusterState.Own::shards);
+    node(
+        "holdfast.cluster.nodes",
+        "Nodes that share the database and can be counted on",
+        1,
+        ClusterState.Own::nodes);
+    node(
+        "holdfast.cluster.shards",
+        "Shards that this node decides for, of 256",
+        Shards.COUNT,
+        ClusterState.Own::shards);
     node(
         "holdfast.cluster.lease.left.seconds",
         "For how long this node may start attempts if its lease is not renewed",
         Double.NaN,
         own -> seconds(own.leaseLeft()));
-    node("holdfast.store.away", "1 while the database cannot be reached", 0, own -> own.isAway() ? 1 : 0);
+    node(
+        "holdfast.store.away",
+        "1 while the database cannot be reached",
+        0,
+        own -> own.isAway() ? 1 : 0);
     node(
         "holdfast.cluster.clock.offset.seconds",
         "By how much the database's clock is ahead of this machine's",
         0,
         own -> seconds(own.clockOffset()));
-    node("holdfast.cluster.known.version", "The version of what every node knows, as far as this one has learned it", 0, ClusterState.Own::known);
-    nodeCounter("holdfast.cluster.arrivals", "Messages that other nodes have left for this one", ClusterState.Own::arrivals);
-    nodeCounter("holdfast.cluster.handovers", "Batches that have left something for other nodes", ClusterState.Own::handedOver);
-    nodeCounter("holdfast.cluster.calls", "Requests that another node was asked for", ClusterState.Own::calls);
-    nodeCounter("holdfast.cluster.fenced", "How often others had taken over from this node", ClusterState.Own::fenced);
+    node(
+        "holdfast.cluster.known.version",
+        "The version of what every node knows, as far as this one has learned it",
+        0,
+        ClusterState.Own::known);
+    nodeCounter(
+        "holdfast.cluster.arrivals",
+        "Messages that other nodes have left for this one",
+        ClusterState.Own::arrivals);
+    nodeCounter(
+        "holdfast.cluster.handovers",
+        "Batches that have left something for other nodes",
+        ClusterState.Own::handedOver);
+    nodeCounter(
+        "holdfast.cluster.calls",
+        "Requests that another node was asked for",
+        ClusterState.Own::calls);
+    nodeCounter(
+        "holdfast.cluster.fenced",
+        "How often others had taken over from this node",
+        ClusterState.Own::fenced);
   }
 
   private void node(

@@ -1,5 +1,6 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.engine.store.Audit;
 import dev.holdfast.server.cli.AuditTrail.Head;
 import dev.holdfast.server.cli.Table.Cell;
 import dev.holdfast.server.cli.Table.Column;
@@ -34,6 +35,8 @@ import picocli.CommandLine.TypeConversionException;
     })
 final class AuditCommand implements Runnable {
   private static final String PATH = "/v1/audit";
+
+  private static final int PAGE = 500;
 
   /** What stands for the chain of what concerns all tenants. */
   private static final String ALL = "(all)";
@@ -149,6 +152,7 @@ final class AuditCommand implements Runnable {
       footer = {
         "  ./holdfast audit verify",
         "  ./holdfast audit verify --tenant acme --head acme:12:9f86d081884c7d65…",
+        "  ./holdfast audit verify --store jdbc:postgresql://db.example/holdfast",
         "",
         "--json prints an object for each last entry (chain, number, hash) and for each entry that is",
         "wrong (chain, number, problem).",
@@ -157,6 +161,7 @@ final class AuditCommand implements Runnable {
       })
   int verify(
       @Mixin ClientOptions client,
+      @Mixin NamedStore database,
       @Option(
               names = "--head",
               paramLabel = "HEAD",
@@ -164,12 +169,45 @@ final class AuditCommand implements Runnable {
               description =
                   "An entry that must be there, as an earlier run has printed it. Can be repeated.")
           @Nullable List<Head> kept) {
+    if (database.isOnCommandLine()) {
+      return verifyIn(client, database, kept == null ? List.of() : kept);
+    }
     return client.run(
         api -> {
           AuditTrail trail = new AuditTrail(kept == null ? List.of() : kept);
           AuditPages.read(api, PATH, trail::add);
           tell(client, trail);
         });
+  }
+
+  /** Without a server, and without a key. */
+  private static int verifyIn(ClientOptions client, NamedStore database, List<Head> kept) {
+    client.checkTenant();
+    try {
+      database.open(
+          (store, _) -> {
+            AuditTrail trail = new AuditTrail(kept);
+            Long before = Long.MAX_VALUE;
+            while (before != null) {
+              Audit.Found found =
+                  store
+                      .audit()
+                      .find(
+                          new Audit.Query(
+                              client.tenant(), null, null, null, null, null, before, PAGE));
+              for (Audit.Entry entry : found.entries()) {
+                trail.add(entry.chain(), entry.json(), entry.previous(), entry.hash());
+              }
+              before = found.next();
+            }
+            tell(client, trail);
+          });
+      return ExitCode.DONE;
+    } catch (CommandFailed e) {
+      return client.failed(e);
+    } finally {
+      client.out().flush();
+    }
   }
 
   private static void tell(ClientOptions client, AuditTrail trail) throws CommandFailed {

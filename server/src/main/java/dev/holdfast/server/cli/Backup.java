@@ -30,14 +30,26 @@ import picocli.CommandLine.Spec;
       "Exit codes: 0 done, 1 failed and there is no such file, 2 wrong usage."
     })
 final class Backup implements Callable<Integer> {
+  private static final String NOT_OF_A_DATABASE =
+      """
+      A PostgreSQL database is backed up with its own programs: pg_dump for a copy, or pg_basebackup and
+      archived logs for any moment. Keep a copy of the master key file too, in another place: without it
+      the backup is of little use. For an embedded store name its directory with --data.""";
+
   @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      hidden = true,
+      description = "A database, which this is not for.")
+  private @Nullable String store;
 
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "The directory of the store (default: ${DEFAULT-VALUE}).",
-      defaultValue = "holdfast-data")
-  private Path data = Path.of("holdfast-data");
+      description = "The directory of the store (default: holdfast-data).")
+  private @Nullable Path given;
 
   @Option(
       names = "--to",
@@ -49,12 +61,21 @@ final class Backup implements Callable<Integer> {
   @Option(names = "--force", description = "Replace the file if it is there already.")
   private boolean force;
 
-  Backup() {}
+  private final Surroundings surroundings;
+
+  Backup(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
 
   @Override
   public Integer call() {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
+    if (store != null || (given == null && surroundings.namesStore())) {
+      err.println(NOT_OF_A_DATABASE);
+      return ExitCode.USAGE;
+    }
+    Path data = given == null ? Path.of(Settings.DATA.defaultText()) : given;
     try {
       StoreBackup.Copy copy;
       try (CopyProgress bar = new CopyProgress(err)) {

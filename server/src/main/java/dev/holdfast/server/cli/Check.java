@@ -2,6 +2,7 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.postgres.PostgresCheck;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
@@ -12,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -19,10 +21,12 @@ import picocli.CommandLine.Spec;
 /** {@code holdfast check}. */
 @Command(
     name = "check",
-    description = "Looks for damage in a store that no server uses, and changes nothing.",
+    description =
+        "Looks for damage in a store, and changes nothing. No server may be using an embedded one.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  ./holdfast check --data /var/lib/holdfast",
+      "  ./holdfast check --store jdbc:postgresql://db.example/holdfast --key-file /etc/holdfast/master.key",
       "",
       "Everything in the store is read, which may take minutes. What is sealed is opened if the",
       "master key is found. Exit codes: 0 all is as it was written, 1 something is damaged or the",
@@ -36,9 +40,10 @@ final class Check implements Callable<Integer> {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "The directory of the store (default: ${DEFAULT-VALUE}).",
-      defaultValue = "holdfast-data")
-  private Path data = Path.of("holdfast-data");
+      description = "The directory of the store (default: holdfast-data).")
+  private @Nullable Path given;
+
+  @Mixin private NamedStore database;
 
   @Option(
       names = "--key-file",
@@ -50,13 +55,20 @@ final class Check implements Callable<Integer> {
 
   Check(Surroundings surroundings) {
     this.surroundings = surroundings;
+    this.database = new NamedStore(surroundings);
   }
 
   @Override
   public Integer call() {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
     try {
-      StoreCheck.Result result = StoreCheck.run(data, masterKeys());
+      boolean isShared = database.isNamed() && given == null;
+      Path data = given == null ? Path.of(Settings.DATA.defaultText()) : given;
+      String place = isShared ? database.database().place() : data.toString();
+      StoreCheck.Result result =
+          isShared
+              ? PostgresCheck.run(database.database(), masterKeys(data))
+              : StoreCheck.run(data, masterKeys(data));
       if (result.unopened() != null) {
         out.printf(
             "What is sealed was not opened: the master key %s was not found. Name its file with"
@@ -67,9 +79,12 @@ final class Check implements Callable<Integer> {
         out.printf("%,d rows, and each is as it was written.%n", result.rows());
         return ExitCode.DONE;
       }
-      out.printf("The store in %s is damaged. Restore it from a backup.%n", data);
+      out.printf("The store in %s is damaged. Restore it from a backup.%n", place);
       result.problems().forEach(problem -> out.println("  " + problem));
       return ExitCode.FAILED;
+    } catch (InvalidSettings e) {
+      out.println(e.report());
+      return ExitCode.USAGE;
     } catch (StoreRefused e) {
       out.println(e.getMessage());
       return ExitCode.FAILED;
@@ -82,7 +97,7 @@ final class Check implements Callable<Integer> {
   }
 
   /** Where a server with the same environment would find the master key. */
-  private MasterKeySource masterKeys() throws BadValue {
+  private MasterKeySource masterKeys(Path data) throws BadValue {
     if (keyFile != null) {
       return new KeyFile(keyFile);
     }

@@ -44,7 +44,8 @@ import tools.jackson.databind.node.ObjectNode;
       "  ./holdfast key revoke key_00HN3XW5G0400",
       "",
       "The running server is asked, with an admin key in HOLDFAST_KEY. Without a server, or with",
-      "--data, the store is opened instead, which needs no key but the right to write its files.",
+      "--data or --store, the store is opened instead, which needs no key but the right to write into",
+      "it. Running servers that share a database learn of it within seconds.",
       ClientOptions.EXIT_CODES
     })
 final class KeyCommand implements Runnable {
@@ -96,6 +97,7 @@ final class KeyCommand implements Runnable {
         "  ./holdfast key create --tenant acme --role viewer --expires 90d",
         "  ./holdfast key create --role admin --all-tenants --name ops",
         "  ./holdfast key create --role admin --all-tenants --data /var/lib/holdfast",
+        "  ./holdfast key create --role admin --all-tenants --store jdbc:postgresql://db/holdfast",
         "",
         "admin does everything, operator manages subscriptions, endpoints and messages, publisher",
         "sends events, viewer looks. " + ClientOptions.EXIT_CODES
@@ -103,6 +105,7 @@ final class KeyCommand implements Runnable {
   int create(
       @Mixin ClientOptions client,
       @Mixin StoreOption store,
+      @Mixin NamedStore database,
       @Option(
               names = "--role",
               paramLabel = "ROLE",
@@ -133,6 +136,7 @@ final class KeyCommand implements Runnable {
     return ask(
         client,
         store.data,
+        database,
         api -> {
           ObjectNode wish = Item.create().put("role", role.name());
           if (name != null) {
@@ -147,7 +151,7 @@ final class KeyCommand implements Runnable {
           Item made = api.post(PATH, wish.toString());
           show(client, made, "The server at " + api.server() + " knows it from now on.");
         },
-        (keys, directory) -> {
+        (keys, where) -> {
           String tenant = client.tenant() == null ? "default" : client.tenant();
           Instant end = expires == null ? null : expires.from(client.now());
           if (end != null && !end.isAfter(client.now())) {
@@ -155,7 +159,7 @@ final class KeyCommand implements Runnable {
           }
           Keyring.Created created =
               keys.create(name, role.role(), allTenants ? null : tenant, end, whoever());
-          show(client, item(created.json()), "It is in the store in " + directory + ".");
+          show(client, item(created.json()), "It is in the store in " + where + ".");
         });
   }
 
@@ -189,7 +193,7 @@ final class KeyCommand implements Runnable {
         "",
         ClientOptions.EXIT_CODES
       })
-  int list(@Mixin ClientOptions client, @Mixin StoreOption store) {
+  int list(@Mixin ClientOptions client, @Mixin StoreOption store, @Mixin NamedStore database) {
     Table table =
         new Table(
             Column.text("ID"),
@@ -202,6 +206,7 @@ final class KeyCommand implements Runnable {
     return ask(
         client,
         store.data,
+        database,
         api -> {
           api.list(PATH, MOST_LISTED, key -> row(client, table, key));
           print(client, table);
@@ -251,6 +256,7 @@ final class KeyCommand implements Runnable {
   int revoke(
       @Mixin ClientOptions client,
       @Mixin StoreOption store,
+      @Mixin NamedStore database,
       @Parameters(paramLabel = "ID", description = "The key's id, as in ./holdfast key list.")
           String id) {
     long number =
@@ -263,17 +269,18 @@ final class KeyCommand implements Runnable {
     return ask(
         client,
         store.data,
+        database,
         api -> {
           api.delete(PATH + "/" + id);
           client.err().println("Revoked " + id + ".");
         },
-        (keys, directory) -> {
+        (keys, where) -> {
           switch (keys.revoke(client.tenant(), number, whoever())) {
             case DONE -> client.err().println("Revoked " + id + ".");
             case NOT_FOUND ->
                 throw new CommandFailed(
-                    "There is no key %s in the store in %s. See ./holdfast key list --data %s"
-                        .formatted(id, directory, directory));
+                    "There is no key %s in the store in %s. See ./holdfast key list with the same options."
+                        .formatted(id, where));
             case IS_LAST_ADMIN ->
                 throw new CommandFailed(
                     "%s is the last admin key for all tenants. Make another one first, then revoke this one."
@@ -293,16 +300,29 @@ final class KeyCommand implements Runnable {
 
   /** What is done with the keys of a store that is open. */
   private interface StoreWork {
-    void run(Keys keys, Path directory) throws StoreException, CommandFailed;
+    void run(Keys keys, String where) throws StoreException, CommandFailed;
   }
 
   private static int ask(
-      ClientOptions client, @Nullable Path data, ClientOptions.Work atServer, StoreWork atStore) {
-    if (data != null && client.namesServer()) {
-      throw client.usage("Give --data or a server (--server, HOLDFAST_SERVER), not both.");
+      ClientOptions client,
+      @Nullable Path data,
+      NamedStore database,
+      ClientOptions.Work atServer,
+      StoreWork atStore) {
+    if (data != null && database.isOnCommandLine()) {
+      throw client.usage("Give --data or --store, not both.");
+    }
+    if ((data != null || database.isOnCommandLine()) && client.namesServer()) {
+      throw client.usage(
+          "Give %s or a server (--server, HOLDFAST_SERVER), not both."
+              .formatted(data == null ? "--store" : "--data"));
     }
     client.checkTenant();
     try {
+      if (database.isOnCommandLine()) {
+        open(client, database, atStore);
+        return ExitCode.DONE;
+      }
       if (data != null) {
         open(client, data, atStore, "Leave --data out, so that the server is asked.");
         return ExitCode.DONE;
@@ -311,6 +331,11 @@ final class KeyCommand implements Runnable {
         atServer.run(api);
         return ExitCode.DONE;
       } catch (ServerUnreachable e) {
+        if (!client.namesServer() && client.surroundings().namesStore()) {
+          client.err().println("No server answers, so the database is opened.");
+          open(client, database, atStore);
+          return ExitCode.DONE;
+        }
         Path usual = usualData(client);
         if (client.namesServer() || !StoreCheck.isThere(usual)) {
           throw e;
@@ -331,6 +356,12 @@ final class KeyCommand implements Runnable {
     }
   }
 
+  private static void open(ClientOptions client, NamedStore database, StoreWork work)
+      throws CommandFailed {
+    database.open(
+        (store, place) -> work.run(Keys.of(store.apiKeys(), client.surroundings().clock()), place));
+  }
+
   private static Path usualData(ClientOptions client) {
     String set = client.environment().getOrDefault(Settings.DATA.variable(), "");
     return Path.of(set.isBlank() ? Settings.DATA.defaultText() : set);
@@ -344,7 +375,7 @@ final class KeyCommand implements Runnable {
               .formatted(data));
     }
     try (SqliteStore store = SqliteStore.openSealed(data)) {
-      work.run(Keys.of(store.apiKeys(), client.surroundings().clock()), data);
+      work.run(Keys.of(store.apiKeys(), client.surroundings().clock()), data.toString());
     } catch (StoreRefused e) {
       throw new CommandFailed(
           e.isInUse()

@@ -208,7 +208,9 @@ final class Keys implements Keyring {
                 .map(
                     entry -> {
                       Known same = before.get(entry.getValue().id());
-                      return same != null ? same : Known.of(entry.getKey().array(), entry.getValue());
+                      return same != null
+                          ? same
+                          : Known.of(entry.getKey().array(), entry.getValue());
                     })
                 .toList());
   }

@@ -722,7 +722,9 @@ interface Kind<T> {
     }
   }
 
-  /** See {@link #optionalDatabase}. It may have a password in it, so that no part of it is shown. */
+  /**
+   * See {@link #optionalDatabase}. It may have a password in it, so that no part of it is shown.
+   */
   record OptionalDatabase() implements Kind<Optional<String>> {
     private static final String SCHEME = "jdbc:postgresql:";
 

@@ -119,8 +119,8 @@ public final class Main implements Runnable {
                 new AuditCommand(),
                 new Doctor(surroundings),
                 new Check(surroundings),
-                new Backup(),
-                new Restore(),
+                new Backup(surroundings),
+                new Restore(surroundings),
                 new Migrate(surroundings),
                 new SchemaCommand(surroundings),
                 new PrintSettings(),
@@ -145,8 +145,8 @@ public final class Main implements Runnable {
   private record Factory(Surroundings surroundings) implements IFactory {
     @Override
     public <K> K create(Class<K> type) throws Exception {
-      if (type == StoreOptions.class) {
-        return type.cast(new StoreOptions(surroundings));
+      if (type == NamedStore.class) {
+        return type.cast(new NamedStore(surroundings));
       }
       return type == ClientOptions.class
           ? type.cast(new ClientOptions(surroundings))

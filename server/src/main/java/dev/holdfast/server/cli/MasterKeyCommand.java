@@ -1,5 +1,9 @@
 package dev.holdfast.server.cli;
 
+import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.StoreVault;
+import dev.holdfast.engine.vault.KeysRefused;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -7,6 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code holdfast master-key}. */
 @Command(
@@ -19,8 +24,9 @@ import picocli.CommandLine.Spec;
       "  ./holdfast master-key show",
       "  ./holdfast master-key rotate",
       "",
-      "The running server is asked, with an admin key for all tenants in HOLDFAST_KEY. The master key",
-      "itself is never shown: it is in the key file. " + ClientOptions.EXIT_CODES
+      "The running server is asked, with an admin key for all tenants in HOLDFAST_KEY. With --store the",
+      "database is opened instead. The master key itself is never shown: it is in the key file.",
+      ClientOptions.EXIT_CODES
     })
 final class MasterKeyCommand implements Runnable {
   private static final String PATH = "/v1/master-key";
@@ -38,7 +44,23 @@ final class MasterKeyCommand implements Runnable {
       description = "Show which master key is in use, and since when; never the key itself.",
       footerHeading = "%nExamples:%n",
       footer = {"  ./holdfast master-key show --json", "", ClientOptions.EXIT_CODES})
-  int show(@Mixin ClientOptions client) {
+  int show(@Mixin ClientOptions client, @Mixin NamedStore database) {
+    if (database.isOnCommandLine()) {
+      return open(
+          client,
+          database,
+          vault -> {
+            StoreVault.Shown shown = vault.shown();
+            client.tell(
+                item(
+                    Item.create()
+                        .put("id", shown.id())
+                        .put("since", shown.since().toString())
+                        .put("source", shown.source())),
+                "%s, in use since %s, from %s"
+                    .formatted(shown.id(), shown.since(), shown.source()));
+          });
+    }
     return client.run(
         api -> {
           Item key = api.get(PATH);
@@ -66,7 +88,10 @@ final class MasterKeyCommand implements Runnable {
         "",
         ClientOptions.EXIT_CODES
       })
-  int rotate(@Mixin ClientOptions client) {
+  int rotate(@Mixin ClientOptions client, @Mixin NamedStore database) {
+    if (database.isOnCommandLine()) {
+      return open(client, database, vault -> rotate(client, vault));
+    }
     return client.run(
         api -> {
           Item rotated = api.post(PATH + "/rotate", "");
@@ -75,5 +100,54 @@ final class MasterKeyCommand implements Runnable {
               "%s is in use instead of %s. Keep a copy of the key file; backups made until now open with the old key only."
                   .formatted(rotated.text("to"), rotated.text("from")));
         });
+  }
+
+  private static Item item(ObjectNode json) {
+    return Objects.requireNonNull(Item.read(json.toString()));
+  }
+
+  /** What is done with the keys of a store that is open. */
+  private interface Work {
+    void run(StoreVault vault) throws StoreException, CommandFailed;
+  }
+
+  private static int open(ClientOptions client, NamedStore database, Work work) {
+    if (client.namesServer()) {
+      throw client.usage("Give --store or a server (--server, HOLDFAST_SERVER), not both.");
+    }
+    try {
+      Settings settings = database.settings();
+      database.open((store, _) -> work.run(store.vault(settings.masterKeys(), client.now())));
+      return ExitCode.DONE;
+    } catch (InvalidSettings e) {
+      client.err().println(e.report());
+      return ExitCode.USAGE;
+    } catch (CommandFailed e) {
+      return client.failed(e);
+    } finally {
+      client.out().flush();
+    }
+  }
+
+  private static void rotate(ClientOptions client, StoreVault vault)
+      throws StoreException, CommandFailed {
+    Actor whoever =
+        new Actor(Actor.Kind.COMMAND_LINE, null, System.getProperty("user.name", "unknown"));
+    try {
+      StoreVault.Rotated rotated =
+          vault
+              .rotate(whoever, client.now())
+              .orElseThrow(
+                  () ->
+                      new CommandFailed(
+                          "The master key is set and not in a file. Set the new one first, the old one"
+                              + " behind it, and restart the servers one after the other."));
+      client.tell(
+          item(Item.create().put("from", rotated.from()).put("to", rotated.to())),
+          "%s is in use instead of %s. Copy the key file to every server now: what is sealed from now on opens with the new key only."
+              .formatted(rotated.to(), rotated.from()));
+    } catch (KeysRefused e) {
+      throw new CommandFailed(String.valueOf(e.getMessage()));
+    }
   }
 }

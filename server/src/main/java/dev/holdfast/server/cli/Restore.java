@@ -31,7 +31,20 @@ import picocli.CommandLine.Spec;
       "Exit codes: 0 done, 1 failed and the directory is as it was, 2 wrong usage."
     })
 final class Restore implements Callable<Integer> {
+  private static final String NOT_OF_A_DATABASE =
+      """
+      A PostgreSQL database is restored with its own programs: pg_restore, or pg_basebackup and archived
+      logs. Stop all servers first, and put the master key file of that time back. For an embedded store
+      name its directory with --data.""";
+
   @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      hidden = true,
+      description = "A database, which this is not for.")
+  private @Nullable String store;
 
   @Option(
       names = "--from",
@@ -43,16 +56,24 @@ final class Restore implements Callable<Integer> {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "The directory of the new store (default: ${DEFAULT-VALUE}).",
-      defaultValue = "holdfast-data")
-  private Path data = Path.of("holdfast-data");
+      description = "The directory of the new store (default: holdfast-data).")
+  private @Nullable Path given;
 
-  Restore() {}
+  private final Surroundings surroundings;
+
+  Restore(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
 
   @Override
   public Integer call() {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
+    if (store != null || (given == null && surroundings.namesStore())) {
+      err.println(NOT_OF_A_DATABASE);
+      return ExitCode.USAGE;
+    }
+    Path data = given == null ? Path.of(Settings.DATA.defaultText()) : given;
     try {
       StoreBackup.Copy copy;
       try (CopyProgress bar = new CopyProgress(err)) {

@@ -40,15 +40,9 @@ import picocli.CommandLine.Spec;
 final class SchemaCommand implements Callable<Integer> {
   @Spec private @Nullable CommandSpec spec;
 
-  @Option(
-      names = "--store",
-      paramLabel = "URL",
-      description = "The database (store.url, HOLDFAST_STORE_URL).")
-  private @Nullable String url;
-
   @ArgGroup private Wish wish = new Wish();
 
-  @Mixin private StoreOptions store;
+  @Mixin private NamedStore store;
 
   /** What is wanted; without either only to be told. */
   static final class Wish {
@@ -62,7 +56,7 @@ final class SchemaCommand implements Callable<Integer> {
   }
 
   SchemaCommand(Surroundings surroundings) {
-    this.store = new StoreOptions(surroundings);
+    this.store = new NamedStore(surroundings);
   }
 
   @Override
@@ -70,7 +64,7 @@ final class SchemaCommand implements Callable<Integer> {
     PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     try {
-      PostgresOptions database = store.database("--store", url);
+      PostgresOptions database = store.database();
       try (Connections connections = new Connections(database)) {
         connections.reach();
         return wish.show ? show(connections, out) : tell(connections, out);

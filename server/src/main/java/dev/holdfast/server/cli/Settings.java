@@ -19,8 +19,8 @@ import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
-import java.net.URI;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
@@ -108,7 +108,10 @@ final class Settings {
 
   static final Setting<Optional<String>> STORE_USER =
       declare(
-          "store.user", Kind.optionalWord(), "", "The user of store.url, if that does not name one.");
+          "store.user",
+          Kind.optionalWord(),
+          "",
+          "The user of store.url, if that does not name one.");
 
   static final Setting<Optional<String>> STORE_PASSWORD =
       declare(

@@ -14,7 +14,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** What commands take that open a database by themselves. */
-final class StoreOptions {
+class StoreOptions {
   /** How the help of such a command tells where the password comes from. */
   static final String PASSWORD =
       "The password is taken from HOLDFAST_STORE_PASSWORD, or from the URL; it is never shown.";
@@ -41,6 +41,15 @@ final class StoreOptions {
 
   StoreOptions(Surroundings surroundings) {
     this.surroundings = surroundings;
+  }
+
+  /** Whether settings are given on the command line. */
+  boolean hasSettings() {
+    return config != null || !assignments.isEmpty();
+  }
+
+  Surroundings surroundings() {
+    return surroundings;
   }
 
   /**

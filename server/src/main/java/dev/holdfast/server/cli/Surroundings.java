@@ -20,6 +20,11 @@ record Surroundings(
     Supplier<Screen> screen,
     Supplier<Patience> patience) {
 
+  /** Whether the environment says that the store is a database. */
+  boolean namesStore() {
+    return !environment.getOrDefault(Settings.STORE_URL.variable(), "").isBlank();
+  }
+
   static Surroundings real(InstantSource clock) {
     return new Surroundings(
         System.getenv(),

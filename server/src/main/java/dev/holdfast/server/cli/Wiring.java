@@ -9,12 +9,16 @@ import dev.holdfast.engine.http.Lookups;
 import dev.holdfast.engine.store.Act;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
+import dev.holdfast.engine.store.postgres.Connections;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.Schema;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.server.api.ApiLimits;
 import dev.holdfast.server.api.ApiServer;
 import dev.holdfast.server.api.EndpointUrls;
 import dev.holdfast.server.api.ServerIdentity;
 import dev.holdfast.server.api.ServerTls;
+import dev.holdfast.server.cli.Settings.StoreMigration;
 import dev.holdfast.server.tracing.Tracing;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -79,6 +83,7 @@ final class Wiring {
     Holdfast engine = null;
     ApiServer api = null;
     try {
+      checkTables(settings);
       engine =
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
@@ -104,6 +109,17 @@ final class Wiring {
       stop(api, engine, tracing, vertx);
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
+    }
+  }
+
+  /** Looks first, where a server must not change tables. */
+  private static void checkTables(Settings settings) throws StoreException, StoreRefused {
+    PostgresOptions database = settings.database().orElse(null);
+    if (database != null && settings.get(Settings.STORE_MIGRATE) == StoreMigration.CHECK) {
+      try (Connections connections = new Connections(database)) {
+        connections.reach();
+        Schema.check(connections);
+      }
     }
   }
 

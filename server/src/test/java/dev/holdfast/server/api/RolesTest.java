@@ -81,11 +81,7 @@ class RolesTest {
 
   /** These are about all tenants together. */
   private static final Set<String> WIDE =
-      Set.of(
-          "GET /metrics",
-          "GET /v1/cluster",
-          "GET /v1/master-key",
-          "POST /v1/master-key/rotate");
+      Set.of("GET /metrics", "GET /v1/cluster", "GET /v1/master-key", "POST /v1/master-key/rotate");
 
   private final RealEngine engine;
   private final TestServer server;

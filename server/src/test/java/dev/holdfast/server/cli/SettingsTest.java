@@ -17,6 +17,7 @@ import dev.holdfast.engine.egress.EgressRules;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
 import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
@@ -101,6 +102,53 @@ class SettingsTest {
     assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
     assertThat(set().get(Settings.RETENTION)).isEqualTo(Duration.ofDays(30));
     assertThat(set().get(Settings.ADMIN_KEY)).isEmpty();
+  }
+
+  @Test
+  void a_database_is_the_store_when_one_is_given_and_its_password_is_never_shown()
+      throws Exception {
+    assertThat(set().options(GIGABYTE, 3_000, "1.2.3").shared()).isNull();
+    Settings given =
+        set(
+            "store.url=jdbc:postgresql://db/holdfast?password=opensesame",
+            "store.user=hf",
+            "store.password=opensesame",
+            "cluster.name=one");
+    assertThat(given.options(GIGABYTE, 3_000, "1.2.3").shared())
+        .isEqualTo(
+            new Options.Shared(
+                new PostgresOptions(
+                    "jdbc:postgresql://db/holdfast?password=opensesame",
+                    "hf",
+                    "opensesame",
+                    10,
+                    Duration.ofSeconds(15),
+                    "one"),
+                "1.2.3",
+                true));
+    assertThat(given.toString()).contains("store.url (--set)").doesNotContain("opensesame");
+    assertThat(given.facts().toString()).doesNotContain("opensesame");
+    assertThat(given.database().orElseThrow().toString()).doesNotContain("opensesame");
+    assertThat(problems("store.url=postgres://db/holdfast?password=opensesame").report())
+        .contains("does not begin with jdbc:postgresql:")
+        .doesNotContain("opensesame");
+  }
+
+  @Test
+  void a_directory_and_a_database_on_one_command_line_are_refused() throws Exception {
+    flags.put("--store", new Sources.Flag(Settings.STORE_URL, "jdbc:postgresql://db/holdfast"));
+    environment.put("HOLDFAST_DATA", "/d");
+    assertThat(set().masterKeys()).isEqualTo(new KeyFile(Path.of("/d/master.key")));
+    flags.put("--data", new Sources.Flag(Settings.DATA, "/d"));
+    assertThat(problems().report()).contains("--data").contains("so is --store");
+  }
+
+  @Test
+  void a_lease_is_long_enough_for_attempts_to_end() throws Exception {
+    set("store.url=jdbc:postgresql:holdfast", "cluster.lease=10s");
+    set("cluster.lease=5s");
+    assertThat(problems("store.url=jdbc:postgresql:holdfast", "cluster.lease=9s").report())
+        .contains("must be at least 10000 ms where delivery.timeout is 5000 ms");
   }
 
   @Test

@@ -20,6 +20,9 @@ import java.util.Properties;
 public final class Connections implements AutoCloseable {
   private static final int MOST_TRIES = 5;
 
+  /** All that were open are lost when the server ends; then each has to be found out. */
+  private static final int MOST_LOST = 3;
+
   /** Settings with which statements go along an index. */
   static final String ALONG_INDEXES =
       "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;"
@@ -37,7 +40,7 @@ public final class Connections implements AutoCloseable {
 
   /** Nothing is connected before it is needed. */
   public Connections(PostgresOptions options) {
-    this(options, "store", "SELECT 1");
+    this(options, "store", options.connections() - options.connections() / 2, "SELECT 1");
   }
 
   /**
@@ -45,16 +48,16 @@ public final class Connections implements AutoCloseable {
    * old where tables grow and shrink fast.
    */
   static Connections alongIndexes(PostgresOptions options) {
-    return new Connections(options, "path", ALONG_INDEXES);
+    return new Connections(options, "path", options.connections() / 2, ALONG_INDEXES);
   }
 
-  private Connections(PostgresOptions options, String name, String settings) {
+  private Connections(PostgresOptions options, String name, int most, String settings) {
     this.options = options;
     HikariConfig config = new HikariConfig();
     config.setPoolName(name);
     config.setJdbcUrl(options.url());
     config.setDataSourceProperties(properties(options));
-    config.setMaximumPoolSize(options.connections());
+    config.setMaximumPoolSize(most);
     config.setMinimumIdle(1);
     config.setConnectionTimeout(Math.max(1_000, part(options.lease(), OF_CONNECTING)));
     config.setValidationTimeout(Math.max(500, part(options.lease(), 2 * OF_CONNECTING)));
@@ -69,12 +72,19 @@ public final class Connections implements AutoCloseable {
     T run(Connection connection) throws SQLException;
   }
 
-  /** Reads; each statement sees what is committed when it begins. */
+  /**
+   * Reads; each statement sees what is committed when it begins. Done again if the connection was
+   * lost meanwhile.
+   */
   public <T> T read(String doing, Work<T> work) throws StoreException {
-    try (Connection connection = pool.getConnection()) {
-      return work.run(connection);
-    } catch (SQLException e) {
-      throw SqlStates.failure(doing, e);
+    for (int tries = 1; ; tries++) {
+      try (Connection connection = pool.getConnection()) {
+        return work.run(connection);
+      } catch (SQLException e) {
+        if (tries == MOST_LOST || !SqlStates.isLost(e)) {
+          throw SqlStates.failure(doing, e);
+        }
+      }
     }
   }
 
@@ -94,10 +104,14 @@ public final class Connections implements AutoCloseable {
    */
   public <T> T transact(String doing, Work<T> work) throws StoreException {
     for (int tries = 1; ; tries++) {
-      try {
-        return transactOnce(work);
+      Transaction<T> transaction = new Transaction<>(work);
+      try (Connection connection = pool.getConnection()) {
+        return transaction.run(connection);
       } catch (SQLException e) {
-        if (tries == MOST_TRIES || !SqlStates.isWorthAnotherTry(e)) {
+        boolean isUndone =
+            SqlStates.isWorthAnotherTry(e)
+                || (SqlStates.isLost(e) && !transaction.isEnding && tries < MOST_LOST);
+        if (tries == MOST_TRIES || !isUndone) {
           throw SqlStates.failure(doing, e);
         }
       } catch (IllegalArgumentException e) {
@@ -106,11 +120,20 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  private <T> T transactOnce(Work<T> work) throws SQLException {
-    try (Connection connection = pool.getConnection()) {
+  /** Work, and whether all of it was done and may have been committed. */
+  private static final class Transaction<T> {
+    private final Work<T> work;
+    private boolean isEnding;
+
+    Transaction(Work<T> work) {
+      this.work = work;
+    }
+
+    T run(Connection connection) throws SQLException {
       connection.setAutoCommit(false);
       try {
         T result = work.run(connection);
+        isEnding = true;
         connection.commit();
         return result;
       } catch (SQLException | RuntimeException e) {

@@ -1,10 +1,10 @@
 package dev.holdfast.engine.store.postgres;
 
+import java.lang.reflect.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,18 +19,17 @@ final class Gathered {
 
   /** What is in a column. */
   enum Type {
-    LONG("int8", new Long[0]),
-    INT("int4", new Integer[0]),
-    TEXT("text", new String[0]),
-    BYTES("bytea", new byte[0][]),
-    REAL("float8", new Double[0]);
+    LONG("int8", Long.class),
+    INT("int4", Integer.class),
+    TEXT("text", String.class),
+    BYTES("bytea", byte[].class);
 
     private final String sql;
-    private final Object[] none;
+    private final Class<?> element;
 
-    Type(String sql, Object[] none) {
+    Type(String sql, Class<?> element) {
       this.sql = sql;
-      this.none = none;
+      this.element = element;
     }
   }
 
@@ -121,9 +120,9 @@ final class Gathered {
   int set(Connection connection, PreparedStatement statement, int first) throws SQLException {
     int next = first;
     for (int i = 0; i < columns.size(); i++) {
-      @Nullable Object[] values =
-          columns.get(i).toArray(Arrays.copyOf(form.types().get(i).none, rows));
-      statement.setArray(next++, connection.createArrayOf(form.types().get(i).sql, values));
+      Type type = form.types().get(i);
+      Object[] values = columns.get(i).toArray((Object[]) Array.newInstance(type.element, rows));
+      statement.setArray(next++, connection.createArrayOf(type.sql, values));
     }
     if (form.counted()) {
       statement.setLong(next++, rows);

@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Lets a process begin to take part, and end. */
@@ -37,13 +38,14 @@ final class Nodes {
 
   static Node join(Connections connections) throws StoreException, StoreRefused {
     PostgresOptions options = connections.options();
-    @Nullable Node node =
-        connections.transact("beginning to take part", connection -> join(connection, options));
-    if (node == null) {
-      throw new StoreRefused(
-          options.place() + " has 1024 nodes already, of which some may be gone: try again later.");
-    }
-    return node;
+    return connections
+        .transact(
+            "beginning to take part", connection -> Optional.ofNullable(join(connection, options)))
+        .orElseThrow(
+            () ->
+                new StoreRefused(
+                    options.place()
+                        + " has 1024 nodes already, of which some may be gone: try again later."));
   }
 
   private static @Nullable Node join(Connection connection, PostgresOptions options)

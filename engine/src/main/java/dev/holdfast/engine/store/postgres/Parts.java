@@ -44,6 +44,9 @@ final class Parts {
   /** How many are there beside the one that is written to. */
   private static final int AHEAD = 3;
 
+  /** How many are made at most for what is older than the store. */
+  private static final int MOST_BACK = 150;
+
   /** How long anybody may have to wait for us to get a table for ourselves. */
   private static final String GIVE_WAY = "SET LOCAL lock_timeout = '150ms'";
 
@@ -122,8 +125,10 @@ final class Parts {
    */
   boolean make(Duration width, Instant oldest, Instant now) throws StoreException {
     long ahead = Id.floor(now.plus(width.multipliedBy(AHEAD)));
+    Instant earliest = now.minus(width.multipliedBy(MOST_BACK));
+    Instant from = oldest.isBefore(earliest) ? earliest : oldest;
     while (true) {
-      Made made = orLater("making a part", c -> makeNext(c, width, oldest, now, ahead));
+      Made made = orLater("making a part", c -> makeNext(c, width, from, ahead));
       if (made != Made.ONE) {
         return made == Made.ENOUGH;
       }
@@ -136,8 +141,7 @@ final class Parts {
     LATER
   }
 
-  private Made makeNext(
-      Connection connection, Duration width, Instant oldest, Instant now, long ahead)
+  private Made makeNext(Connection connection, Duration width, Instant oldest, long ahead)
       throws SQLException {
     Long end = last(connection);
     if (end != null && end >= ahead && !isAnyInRest(connection)) {
@@ -149,9 +153,9 @@ final class Parts {
     Long last = last(connection);
     long wide = width.toMillis() << ID_BITS;
     long begin = last == null ? 0 : last;
-    // What is long past, or was never written, is not worth many parts.
-    Instant cut = last == null ? oldest : now;
-    long until = Math.max(begin - begin % wide + wide, Id.floor(cut) - Id.floor(cut) % wide);
+    // What is older than that, or was never written, is not worth many parts.
+    long cut = Id.floor(oldest);
+    long until = Math.max(begin - begin % wide + wide, cut - cut % wide);
     if (isAnyInRest(connection)) {
       return takeRest(connection, begin, until, wide, last != null) ? Made.ONE : Made.LATER;
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Shards;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.AuditCheck;
@@ -74,6 +75,17 @@ public final class PostgresCheck {
         "an event with an id of its caller's:",
         "SELECT k.event FROM keys k WHERE NOT EXISTS"
             + " (SELECT 1 FROM events e WHERE e.tenant = k.tenant AND e.id = k.event)"),
+    MADE(
+        "a message of event",
+        "SELECT e.id FROM events e WHERE e.messages > (SELECT count(*) FROM messages m"
+            + " WHERE m.tenant = e.tenant AND m.id > e.id AND m.id <= e.id + e.messages * "
+            + Id.STRIDE
+            + " AND m.event = e.id) + (SELECT count(*) FROM open m"
+            + " WHERE m.tenant = e.tenant AND m.id > e.id AND m.id <= e.id + e.messages * "
+            + Id.STRIDE
+            + " AND m.event = e.id) + ("
+            + FanOutRow.COUNT_OF_EVENT.replace("?", "e.id")
+            + ")"),
     TWICE(
         "one state of message",
         "SELECT m.id FROM open m JOIN messages f ON f.tenant = m.tenant AND f.id = m.id");
@@ -171,6 +183,11 @@ public final class PostgresCheck {
     return new Result(check.rows, List.copyOf(check.problems), unopened);
   }
 
+  /** What is damaged, as a connection in a transaction shows it; opens no sealed value. */
+  static List<String> problems(Connection connection) throws SQLException {
+    return all(connection, Seals.closed(), null).problems();
+  }
+
   private interface Row {
     @Nullable Object read(ResultSet row) throws SQLException;
   }
@@ -211,6 +228,7 @@ public final class PostgresCheck {
     for (Belonging belonging : Belonging.values()) {
       belongings(belonging);
     }
+    dataKeys();
     tenants();
     audit();
   }
@@ -243,6 +261,18 @@ public final class PostgresCheck {
         PostgresHistory.list(
             connection, belonging.missing + " LIMIT " + MOST_PROBLEMS, row -> row.getLong(1))) {
       problem(belonging.what + " " + id + " is missing");
+    }
+  }
+
+  private void dataKeys() throws SQLException {
+    if (PostgresHistory.list(
+            connection,
+            "SELECT NOT EXISTS (SELECT 1 FROM data_keys)"
+                + " AND (EXISTS (SELECT 1 FROM endpoints WHERE sealed IS NOT NULL)"
+                + " OR EXISTS (SELECT 1 FROM subscriptions WHERE sealed IS NOT NULL))",
+            row -> row.getBoolean(1))
+        .getFirst()) {
+      problem("the keys that values are sealed with are missing");
     }
   }
 

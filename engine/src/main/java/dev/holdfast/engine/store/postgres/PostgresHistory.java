@@ -116,7 +116,8 @@ final class PostgresHistory implements History, EndpointReads {
           connection -> {
             Connections.execute(
                 connection,
-                "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL statement_timeout = "
+                "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;"
+                    + " SET LOCAL statement_timeout = "
                     + most.toMillis());
             return work.run(connection);
           });
@@ -814,6 +815,7 @@ final class PostgresHistory implements History, EndpointReads {
     Long id =
         switch (key) {
           case EventKey.Own own -> own.id();
+          case EventKey.Callers callers when callers.id().indexOf('\0') >= 0 -> null;
           case EventKey.Callers callers -> {
             List<Key> known =
                 list(

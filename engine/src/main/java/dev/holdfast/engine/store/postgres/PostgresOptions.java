@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *     driver knows in its parameters, and what is there counts
  * @param user absent when the URL says it
  * @param password absent when the URL says it, or none is needed
- * @param connections how many are open at most for reads; a few more are there for other work
+ * @param connections how many are open at most, half of them for the path; a few more are there for
+ *     whoever needs one of his own, such as the one who writes
  * @param lease how long a node that is not heard of keeps what it decides for. Nothing that a node
  *     asks of the database takes longer than a part of it
  * @param name what people call the node

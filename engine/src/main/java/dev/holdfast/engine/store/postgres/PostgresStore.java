@@ -82,6 +82,8 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   /** What is there for as long as a process takes part under one id. */
   private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
 
+  private boolean closed;
+
   /**
    * Opens the store, makes its tables if there are none, and begins to take part.
    *
@@ -152,12 +154,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return new Part(
         node,
         new PostgresWriter(
-            connections,
-            new PostgresTransactions(connections),
-            node,
-            seals,
-            ownChanges,
-            latest),
+            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
         new Handovers(alongIndexes, node.id()));
   }
 
@@ -365,6 +362,17 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return history.latestEvents(tenant, limit);
   }
 
+  /**
+   * Makes parts for what is older than the store, so that it can be removed in time: to be called
+   * before it is brought there, while nothing else is.
+   *
+   * @param oldest when the oldest of it was accepted
+   * @return whether all of them are there; not if others were at work, who may be waited for
+   */
+  public boolean makeRoom(Retention retention, Instant oldest, Instant now) throws StoreException {
+    return upkeep.makeRoom(retention, oldest, now);
+  }
+
   @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
     return history.endpoint(tenant, id);
@@ -378,7 +386,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     upkeep.close();
     part.writer().close();
     try {

@@ -127,6 +127,11 @@ final class PostgresUpkeep implements AutoCloseable {
     }
   }
 
+  /** Makes parts for what is older than the store, before it is brought there. */
+  boolean makeRoom(Retention retention, Instant oldest, Instant now) throws StoreException {
+    return parts.make(Parts.width(retention), oldest, now);
+  }
+
   /** Waits for what runs beside. */
   @Override
   public void close() {

@@ -327,6 +327,7 @@ final class PostgresWriter implements AutoCloseable {
       boolean isKnownChanged = changes != null && !changes.isEmpty();
       if (changes != null && isKnownChanged) {
         ownChanges.wrote(changedTenants, batch.basis(), changes.version());
+        written = new Written(written.accepts(), changes.version());
       }
       return new Done(written, leftFor, isKnownChanged);
     }

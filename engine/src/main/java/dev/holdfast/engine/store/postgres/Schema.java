@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,10 +52,11 @@ public final class Schema {
   /** Makes the tables what they should be; refuses those that a later program has made. */
   public static void make(Connections connections) throws StoreException, StoreRefused {
     String place = connections.options().place();
-    @Nullable StoreRefused refusal =
-        connections.transact("preparing the tables", connection -> apply(connection, place));
-    if (refusal != null) {
-      throw refusal;
+    Optional<StoreRefused> refusal =
+        connections.transact(
+            "preparing the tables", connection -> Optional.ofNullable(apply(connection, place)));
+    if (refusal.isPresent()) {
+      throw refusal.get();
     }
   }
 
@@ -111,17 +113,35 @@ public final class Schema {
         + ";\n";
   }
 
-  /** Refuses tables that are not as this program expects them. Changes nothing. */
+  /**
+   * Refuses tables that are not as this program expects them, and those that an embedded store is
+   * still being moved into. Changes nothing.
+   */
   public static void check(Connections connections) throws StoreException, StoreRefused {
+    String place = connections.options().place();
     int version = version(connections);
+    if (version > newest()) {
+      throw later(place, version);
+    }
     if (version < newest()) {
       throw new StoreRefused(
-          connections.options().place()
+          place
               + (version == 0
                   ? " has no tables yet"
                   : " has tables of version " + version + ", and this program needs " + newest())
-              + ", and store.migrate is check. Run ./holdfast schema --apply first.");
+              + ". Run ./holdfast schema --apply first, or start a server with store.migrate=auto.");
     }
+    refuseWhileMoving(connections);
+  }
+
+  private static StoreRefused later(String place, int version) {
+    return new StoreRefused(
+        place
+            + " was made by a later version of Holdfast (its tables are of version "
+            + version
+            + ", this one knows "
+            + newest()
+            + "). Use that version, or a later one.");
   }
 
   private static @Nullable StoreRefused apply(Connection connection, String place)
@@ -136,13 +156,7 @@ public final class Schema {
       }
       int version = version(statement);
       if (version > newest()) {
-        return new StoreRefused(
-            place
-                + " was made by a later version of Holdfast (its tables are of version "
-                + version
-                + ", this one knows "
-                + newest()
-                + "). Use that version, or a later one.");
+        return later(place, version);
       }
       for (; version < newest(); version++) {
         statement.execute(script(SCRIPTS.get(version)));

@@ -85,7 +85,13 @@ public final class SqlStates {
   /** Whether the session has ended, so that nobody has said what became of what was asked. */
   static boolean isCutShort(SQLException cause) {
     String state = state(cause);
-    return state.startsWith("08") || state.isEmpty() || CUT_SHORT.contains(state);
+    return !(cause instanceof Damaged)
+        && (state.startsWith("08") || state.isEmpty() || CUT_SHORT.contains(state));
+  }
+
+  /** Whether a connection that was there is not any more, and another may be had. */
+  static boolean isLost(SQLException cause) {
+    return !(cause instanceof SQLTransientConnectionException) && isCutShort(cause);
   }
 
   private static String state(SQLException cause) {

@@ -74,11 +74,18 @@ final class PartsTest {
   private AcceptedEvent accepted(Instant at, @Nullable String callerId) throws Exception {
     Event event =
         new Event(
-            ids.next(at), TENANT, "order.paid", null, null, Sample.bytes("{}"), null, callerId, null);
+            ids.next(at),
+            TENANT,
+            "order.paid",
+            null,
+            null,
+            Sample.bytes("{}"),
+            null,
+            callerId,
+            null);
     AcceptedEvent accepted =
         new AcceptedEvent(
-            event,
-            List.of(Message.pending(ids.next(at), event.id(), E1 + 1, E1, event.size())));
+            event, List.of(Message.pending(ids.next(at), event.id(), E1 + 1, E1, event.size())));
     store.write(batch(accept(accepted)));
     return accepted;
   }
@@ -133,6 +140,19 @@ final class PartsTest {
   }
 
   @Test
+  void what_is_older_than_the_store_gets_parts_that_can_go_in_time() throws Exception {
+    Instant oldest = START.minus(Duration.ofHours(20));
+    assertThat(store.makeRoom(DAY, oldest, START)).isTrue();
+    AcceptedEvent old = accepted(oldest, null);
+    AcceptedEvent young = accepted(START, null);
+    deliver(old, oldest);
+    deliver(young, START);
+    upkeep(DAY, oldest.plus(HOUR.multipliedBy(26)));
+    assertThat(isThere(old)).isFalse();
+    assertThat(isThere(young)).isTrue();
+  }
+
+  @Test
   void what_came_before_there_was_a_part_for_it_is_taken_in() throws Exception {
     AcceptedEvent early = accepted(START, "one");
     upkeep(DAY, START);
@@ -165,9 +185,7 @@ final class PartsTest {
     CompletableFuture.allOf(nodes).join();
     upkeep(DAY, START);
     assertThat(number("SELECT count(*) - count(DISTINCT until) FROM parts")).isZero();
-    assertThat(
-            number(
-                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass"))
+    assertThat(number("SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass"))
         .isEqualTo(number("SELECT count(*) + 1 FROM parts"));
   }
 
@@ -241,8 +259,7 @@ final class PartsTest {
     Message original = deliver(event, START);
     Instant later = START.plus(HOUR.multipliedBy(3));
     upkeep(DAY, later);
-    Message made =
-        Message.pending(ids.next(later), original.event(), E1 + 1, E1, original.size());
+    Message made = Message.pending(ids.next(later), original.event(), E1 + 1, E1, original.size());
     Replay replay =
         Replay.of(
                 ids.next(later),

@@ -178,8 +178,7 @@ final class SharedKeysTest {
       StoreVault.Rotated rotated = prepared(one).rotate(Actor.SERVER, NOW).orElseThrow();
       assertThat(rotated.dataKeys()).isEqualTo(2);
       Endpoint endpoint = sample.endpoint("http://one.example/");
-      one.write(
-          batch(new Write.Subscribe(sample.subscription(endpoint, "order.*"), endpoint)));
+      one.write(batch(new Write.Subscribe(sample.subscription(endpoint, "order.*"), endpoint)));
       assertThat(other.changes(0).endpoints()).containsExactly(endpoint);
       assertThat(other.vault().shown().id()).isEqualTo(rotated.to());
       StoreVault.Rotated again = prepared(other).rotate(Actor.SERVER, NOW).orElseThrow();

@@ -1,0 +1,68 @@
+package dev.holdfast.engine.store.postgres;
+
+import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.ApiKeys;
+import dev.holdfast.engine.store.Audit;
+import dev.holdfast.engine.store.Seals;
+import dev.holdfast.engine.store.StoreLimits;
+import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.StoreVault;
+import dev.holdfast.engine.vault.MasterKeySource;
+import java.time.Instant;
+
+/**
+ * A database that is opened beside the nodes that share it, for its keys and its audit log. Decides
+ * for nothing, and changes no table.
+ */
+public final class BesideNodes implements AutoCloseable {
+  private final Connections connections;
+
+  private BesideNodes(Connections connections) {
+    this.connections = connections;
+  }
+
+  /** Opens a database whose tables are as this program needs them. */
+  public static BesideNodes open(PostgresOptions options) throws StoreRefused {
+    Connections connections = new Connections(options);
+    try {
+      connections.reach();
+      Schema.check(connections);
+      return new BesideNodes(connections);
+    } catch (StoreException e) {
+      connections.close();
+      throw new StoreRefused(options.place() + " cannot be opened: " + e.getMessage(), e);
+    } catch (StoreRefused | RuntimeException e) {
+      connections.close();
+      throw e;
+    }
+  }
+
+  /** The keys of the API. */
+  public ApiKeys apiKeys() {
+    return new ApiKeys(new PostgresTransactions(connections));
+  }
+
+  /** What people and keys have changed. */
+  public Audit audit() {
+    return new Audit(new PostgresTransactions(connections), StoreLimits.DEFAULT.historyRows());
+  }
+
+  /** What the secrets are sealed with. Refused where nothing is sealed yet: a node makes that. */
+  public StoreVault vault(MasterKeySource keys, Instant now) throws StoreException, StoreRefused {
+    String place = connections.options().place();
+    if (connections.read(
+            "looking for keys",
+            connection -> Standing.number(connection, "SELECT count(*) FROM data_keys"))
+        == 0) {
+      throw new StoreRefused(
+          "Nothing is sealed in " + place + " yet. The first server that starts on it does that.");
+    }
+    return StoreVault.share(
+        new PostgresTransactions(connections), Seals.closed(), keys, place, now);
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+  }
+}

@@ -1,0 +1,216 @@
+package dev.holdfast.engine.store.postgres;
+
+import static dev.holdfast.engine.store.Sample.NOW;
+import static dev.holdfast.engine.store.Sample.TENANT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.IdSource;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
+import dev.holdfast.core.model.Replay.Selection;
+import dev.holdfast.core.port.Batch;
+import dev.holdfast.core.port.History.EventKey;
+import dev.holdfast.core.port.History.Query;
+import dev.holdfast.core.port.History.Status;
+import dev.holdfast.core.port.Store.BacklogCursor;
+import dev.holdfast.core.port.Store.DueCursor;
+import dev.holdfast.core.port.Write;
+import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.store.Retention;
+import dev.holdfast.engine.store.Sample;
+import dev.holdfast.engine.store.StoreLimits;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * No read goes through a whole table, and each opens only the parts of history that it needs: as
+ * the database itself counts it.
+ */
+final class IndexUseTest {
+  private static final Retention DAY = new Retention(Duration.ofDays(1), Retention.NO_LIMIT);
+  private static final int HOURS = 6;
+  private static final int EVENTS = 1_200;
+  private static final long E1 = 1_000_001;
+
+  private final String url = PostgresServer.freshDatabase();
+  private final IdSource ids = new IdSource(7, 0);
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path directory;
+
+  private @Nullable AcceptedEvent old;
+
+  private interface Reads {
+    void run(PostgresStore store) throws Exception;
+  }
+
+  private PostgresStore open() throws Exception {
+    return PostgresTools.open(url, directory, StoreLimits.DEFAULT);
+  }
+
+  private static Instant hour(int number) {
+    return NOW.plus(Duration.ofHours(number));
+  }
+
+  private void fill(PostgresStore store) throws Exception {
+    for (int hour = 0; hour < HOURS; hour++) {
+      PostgresTools.upkeep(url, DAY, hour(hour));
+      for (int i = 0; i < EVENTS; i += 200) {
+        List<AcceptedEvent> events = new ArrayList<>();
+        List<Write> endings = new ArrayList<>();
+        for (int j = 0; j < 200; j++) {
+          Instant at = hour(hour).plusSeconds(i + j);
+          long endpoint = E1 + 10 * (j % 50);
+          Event event =
+              new Event(
+                  ids.next(at),
+                  j % 4 == 0 ? "other" : TENANT,
+                  "t",
+                  null,
+                  null,
+                  Sample.bytes("{}"),
+                  null,
+                  "c-" + hour + "-" + i + "-" + j,
+                  null);
+          Message message =
+              Message.pending(ids.next(at), event.id(), endpoint + 1, endpoint, event.size());
+          AcceptedEvent accepted = new AcceptedEvent(event, List.of(message));
+          events.add(accepted);
+          if (j % 5 != 0) {
+            endings.add(new Write.Deliver(message, Sample.success(message, 1), at));
+            old = old == null && j % 4 != 0 ? accepted : old;
+          }
+        }
+        store.write(new Batch(List.of(new Write.Accept(events)), List.of()));
+        store.write(new Batch(endings, List.of()));
+      }
+    }
+  }
+
+  private <T> List<T> list(String sql, PostgresHistory.Reading<T> reading) throws Exception {
+    try (Connections connections = new Connections(new PostgresOptions(url))) {
+      return connections.read(
+          "asking", connection -> PostgresHistory.list(connection, sql, reading));
+    }
+  }
+
+  private record Use(long whole, long byIndex) {}
+
+  /** How often each table that has many rows was read, by index or as a whole. */
+  private Map<String, Use> uses(Reads reads) throws Exception {
+    list("SELECT pg_stat_reset()", row -> true);
+    try (PostgresStore store = open()) {
+      for (int i = 0; i < 7; i++) {
+        reads.run(store);
+      }
+    }
+    Map<String, Use> uses = new HashMap<>();
+    // Each session tells of itself when it ends, which the server does not wait for.
+    for (long end = System.nanoTime() + 5_000_000_000L; System.nanoTime() < end; ) {
+      long sessions =
+          list(
+                  "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                      + " AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
+                  row -> row.getLong(1))
+              .getFirst();
+      if (sessions == 0) {
+        break;
+      }
+      Thread.onSpinWait();
+    }
+    list(
+        "SELECT s.relname, s.seq_scan, s.idx_scan FROM pg_stat_user_tables s"
+            + " JOIN pg_class c ON c.oid = s.relid WHERE c.reltuples >= 500",
+        row -> uses.put(row.getString(1), new Use(row.getLong(2), row.getLong(3))));
+    return uses;
+  }
+
+  private static List<String> opened(Map<String, Use> uses, String table) {
+    return uses.entrySet().stream()
+        .filter(use -> use.getKey().startsWith(table + "_"))
+        .filter(use -> use.getValue().byIndex() > 0)
+        .map(Map.Entry::getKey)
+        .sorted()
+        .toList();
+  }
+
+  @Test
+  void reads_go_by_indexes_and_open_only_the_parts_that_they_need() throws Exception {
+    try (PostgresStore store = open()) {
+      fill(store);
+    }
+    try (Connections connections = new Connections(new PostgresOptions(url))) {
+      connections.read(
+          "looking at all",
+          connection -> {
+            Connections.execute(connection, "ANALYZE");
+            return true;
+          });
+    }
+    AcceptedEvent event = Objects.requireNonNull(old);
+    Replay replay =
+        Replay.of(
+            Id.floor(hour(HOURS + 1)),
+            TENANT,
+            new Selection(E1 + 10, null, Set.of(Ending.DELIVERED), hour(HOURS - 1), null, false));
+    Map<String, Reads> narrow = new HashMap<>();
+    narrow.put(
+        "a message",
+        store -> store.message(TENANT, event.messages().getFirst().id()).orElseThrow());
+    narrow.put(
+        "an event",
+        store -> store.event(TENANT, new EventKey.Own(event.event().id())).orElseThrow());
+    narrow.put(
+        "an event by the caller's id",
+        store ->
+            store
+                .event(TENANT, new EventKey.Callers(String.valueOf(event.event().callerId())))
+                .orElseThrow());
+    narrow.put("all messages", store -> store.messages(query(null, Set.of(), 50)));
+    narrow.put("of an endpoint", store -> store.messages(query(E1 + 10, Set.of(), 10)));
+    narrow.put("delivered", store -> store.messages(query(null, Set.of(Status.DELIVERED), 50)));
+    narrow.put("what is to be replayed", store -> store.originals(replay, 10));
+    narrow.put("the latest events", store -> store.latestEvents(TENANT, 10));
+    narrow.put(
+        "the path",
+        store -> {
+          store.due(DueCursor.START, Instant.MAX, 100);
+          store.pending(E1, 100);
+          store.backlog(E1, NOW, BacklogCursor.START, NOW, 100);
+          store.probe(E1, NOW);
+          store.unfinished(event.messages().getFirst().id());
+          store.events(List.of(event.event().id()));
+          store.extent();
+        });
+    for (Map.Entry<String, Reads> each : narrow.entrySet()) {
+      Map<String, Use> uses = uses(each.getValue());
+      assertThat(uses).hasSizeGreaterThan(2 * HOURS);
+      assertThat(uses.entrySet().stream().filter(use -> use.getValue().whole() > 0))
+          .as(each.getKey() + " read as a whole")
+          .isEmpty();
+      assertThat(opened(uses, "messages")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
+      // To plan a read of many events the database looks at both ends of an index, in each part.
+      if (!each.getKey().equals("the latest events")) {
+        assertThat(opened(uses, "events")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
+      }
+    }
+  }
+
+  private static Query query(@Nullable Long endpoint, Set<Status> statuses, int limit) {
+    return new Query(TENANT, statuses, endpoint, null, null, null, null, Long.MAX_VALUE, limit);
+  }
+}
