@@ -88,6 +88,11 @@ final class ClusterLook {
             .formatted(node));
   }
 
+  /** How many messages are unfinished. */
+  long unfinished() {
+    return number("SELECT count(*) FROM open").orElse(0);
+  }
+
   /** How many batches were committed by nodes that did not take part any more. */
   long lateWrites() {
     return number("SELECT count(*) FROM late_writes").orElse(0);

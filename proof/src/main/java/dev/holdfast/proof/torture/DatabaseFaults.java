@@ -266,7 +266,7 @@ final class DatabaseFaults {
       scene.awaitDelivery(at);
       scene.postgres().execute(ClusterScene.DATABASE, version.formatted("-"));
       late.server().restart();
-      late.server().awaitReady();
+      scene.awaitStart(late);
       scene.awaitBalance();
       scene.settle();
       stage.count("nodes refused", 1);

@@ -50,7 +50,7 @@ final class NodeFaults {
     scene.awaitTakeover(id, at);
     scene.awaitDelivery(at);
     victim.server().restart();
-    victim.server().awaitReady();
+    scene.awaitStart(victim);
     scene.awaitBalance();
   }
 
@@ -129,7 +129,7 @@ final class NodeFaults {
           scene.awaitTakeover(id, at);
           scene.awaitDelivery(at);
           node.server().restart();
-          node.server().awaitReady();
+          scene.awaitStart(node);
           scene.awaitBalance();
         }
       }
