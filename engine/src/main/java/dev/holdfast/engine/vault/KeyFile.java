@@ -86,7 +86,10 @@ public record KeyFile(Path path) implements MasterKeySource {
   @Override
   public MasterKeys readOrMake() throws KeysRefused {
     Optional<MasterKeys> there = read();
-    return there.isPresent() ? there.get() : write(List.of(MasterKey.make(new SecureRandom())));
+    if (there.isPresent()) {
+      return there.get();
+    }
+    return write(List.of(MasterKey.make(new SecureRandom())));
   }
 
   /** Whether others than its owner can read it; not where nobody can say. */

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Ending;
@@ -9,6 +10,7 @@ import dev.holdfast.core.port.Store.Original;
 import dev.holdfast.core.port.Store.Originals;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.Damaged;
+import dev.holdfast.engine.store.FanOutRow;
 import dev.holdfast.engine.store.Finished;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Rows.EventHead;
@@ -46,6 +48,9 @@ final class PostgresReplays {
       "SELECT 1 FROM open WHERE tenant = ? AND id > ? AND id <= ? AND event = ?"
           + " AND subscription = ? UNION ALL SELECT 1 FROM messages WHERE tenant = ? AND id > ?"
           + " AND id <= ? AND event = ? AND subscription = ? LIMIT 1";
+
+  private static final String STEPS =
+      "SELECT " + FanOutRow.COLUMNS + " FROM fan_outs WHERE event = ? AND tenant = ?";
 
   private final PostgresHistory history;
 
@@ -209,7 +214,10 @@ final class PostgresReplays {
       // What is older than the subscription cannot have come to it by itself.
       boolean mayHaveCome = after > subscription;
       looked += mayHaveCome ? head.event().messages() : 0;
-      if (!mayHaveCome || !hasMessage(connection, head.event(), subscription)) {
+      // In this order: a step that is made between the two looks has left its message.
+      if (!mayHaveCome
+          || (!isToBeMade(connection, head.event(), subscription)
+              && !hasMessage(connection, head.event(), subscription))) {
         found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false, null));
       }
     }
@@ -225,6 +233,16 @@ final class PostgresReplays {
             tenant,
             id)
         .getFirst();
+  }
+
+  /** Whether a step that is still to be made brings a subscription a message of an event. */
+  private static boolean isToBeMade(Connection connection, EventHead event, long subscription)
+      throws SQLException {
+    List<FanOut> steps =
+        PostgresHistory.list(connection, STEPS, FanOutRow::read, event.id(), event.tenant());
+    return steps.stream()
+        .flatMap(step -> step.targets().stream())
+        .anyMatch(target -> target.subscription() == subscription);
   }
 
   /** Whether a subscription was there already when the event was accepted. */
