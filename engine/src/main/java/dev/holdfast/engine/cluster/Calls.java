@@ -220,7 +220,7 @@ final class Calls implements AutoCloseable {
 
   private void giveUp() {
     long now = System.nanoTime();
-    for (Map.Entry<Long, Waiting> entry : waiting.entrySet()) {
+    for (Map.Entry<Long, Waiting> entry : List.copyOf(waiting.entrySet())) {
       if (now - entry.getValue().untilNanos() >= 0 && waiting.remove(entry.getKey()) != null) {
         entry.getValue().replyTo().accept(new Refused(Refused.Why.STORE_AWAY));
       }

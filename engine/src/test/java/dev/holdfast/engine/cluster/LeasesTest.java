@@ -1,5 +1,6 @@
 package dev.holdfast.engine.cluster;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.model.Shards;
@@ -51,8 +52,7 @@ class LeasesTest {
     ClusterState state = ClusterReads.state(connection, node);
     assertThat(state.nodes()).hasSize(1);
     assertThat(state.nodes().getFirst().leaseLeft()).isBetween(LEASE.minusSeconds(5), LEASE);
-    ClusterState.Report report = state.nodes().getFirst().report();
-    assertThat(report).isNotNull();
+    ClusterState.Report report = requireNonNull(state.nodes().getFirst().report());
     assertThat(report.inFlight()).isEqualTo(7);
   }
 

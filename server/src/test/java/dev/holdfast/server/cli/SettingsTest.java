@@ -127,7 +127,6 @@ class SettingsTest {
                 "1.2.3",
                 true));
     assertThat(given.toString()).contains("store.url (--set)").doesNotContain("opensesame");
-    assertThat(given.facts().toString()).doesNotContain("opensesame");
     assertThat(given.database().orElseThrow().toString()).doesNotContain("opensesame");
     assertThat(problems("store.url=postgres://db/holdfast?password=opensesame").report())
         .contains("does not begin with jdbc:postgresql:")

@@ -62,7 +62,7 @@ public final class Schema {
 
   private static void refuseWhileMoving(Connections connections)
       throws StoreException, StoreRefused {
-    @Nullable String origin =
+    Optional<String> origin =
         connections.read(
             "looking whether a store is being moved",
             connection -> {
@@ -70,13 +70,13 @@ public final class Schema {
                   ResultSet row =
                       statement.executeQuery(
                           "SELECT origin FROM moves WHERE finished_at IS NULL")) {
-                return row.next() ? row.getString(1) : null;
+                return row.next() ? Optional.of(row.getString(1)) : Optional.empty();
               }
             });
-    if (origin != null) {
+    if (origin.isPresent()) {
       throw new StoreRefused(
           "The store from "
-              + origin
+              + origin.get()
               + " is being moved into "
               + connections.options().place()
               + ", and not all of it is there yet. Let the move end, or repeat ./holdfast migrate if"

@@ -58,7 +58,8 @@ final class MoveTest {
   private static class Watch implements Move.Observer {
     private long moments;
 
-    void at(long moment) {}
+    /** Does nothing unless a test wants something. */
+    void at(long unused) {}
 
     @Override
     public void checking() {

@@ -121,7 +121,7 @@ final class PostgresHistoryTest {
     for (int i = 0; i < 150; i++) {
       Instant at = NOW.plus(Duration.ofMinutes(i));
       String tenant = random.nextInt(4) == 0 ? "other" : "mine";
-      long endpoint = (tenant.equals("mine") ? 1_000 : 2_000) + 10 * random.nextInt(3);
+      long endpoint = (tenant.equals("mine") ? 1_000 : 2_000) + 10L * random.nextInt(3);
       AcceptedEvent event =
           event(random.nextBoolean() ? ids : othersIds, tenant, at, null, endpoint);
       Message message = event.messages().getFirst();
@@ -159,10 +159,10 @@ final class PostgresHistoryTest {
           statuses.add(status);
         }
       }
-      Long endpoint = random.nextInt(3) == 0 ? (Long) (1_000L + 10 * random.nextInt(3)) : null;
-      Long subscription = random.nextInt(4) == 0 ? (Long) (1_001L + 10 * random.nextInt(3)) : null;
-      Instant since = random.nextInt(3) == 0 ? NOW.plusSeconds(60 * random.nextInt(150)) : null;
-      Instant until = random.nextInt(3) == 0 ? NOW.plusSeconds(60 * random.nextInt(150)) : null;
+      Long endpoint = random.nextInt(3) == 0 ? (Long) (1_000L + 10L * random.nextInt(3)) : null;
+      Long subscription = random.nextInt(4) == 0 ? (Long) (1_001L + 10L * random.nextInt(3)) : null;
+      Instant since = random.nextInt(3) == 0 ? NOW.plusSeconds(60L * random.nextInt(150)) : null;
+      Instant until = random.nextInt(3) == 0 ? NOW.plusSeconds(60L * random.nextInt(150)) : null;
       Query query =
           new Query(
               "mine",
