@@ -76,6 +76,9 @@ final class ClusterScenario implements Scenario {
     report.add(NAME, "POST to arrival, largest", arrival.max(), "ms");
     report.add(NAME, "POST to 202, p50", answer.p50(), "ms");
     report.add(NAME, "POST to 202, p99", answer.p99(), "ms");
+    for (Child child : children) {
+      report.add(NAME, child.name() + ", CPU per message", window.cpuMicros(child), "µs");
+    }
     report.add(NAME, "machine busy", 100 * window.busy(), "%");
     rig.settle(receiver, counts, warmUp.accepted() + counts.accepted(), Rig.EVENTS);
   }

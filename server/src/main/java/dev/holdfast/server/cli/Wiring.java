@@ -39,6 +39,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -96,11 +97,13 @@ final class Wiring {
           ApiServer.start(
               engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls));
       engine.audit().append(started(settings, clock.instant()));
-      vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys));
+      List<Long> timers = new ArrayList<>();
+      timers.add(vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys)));
       if (engine.isShared()) {
-        vertx.setPeriodic(KEYS_READ_EVERY.toMillis(), _ -> readAgain(vertx, keys));
+        timers.add(vertx.setPeriodic(KEYS_READ_EVERY.toMillis(), _ -> readAgain(vertx, keys)));
       }
-      return new Running(vertx, engine, api, tracing, keys, warnings(engine.vault()));
+      return new Running(
+          vertx, engine, api, tracing, keys, List.copyOf(timers), warnings(engine.vault()));
     } catch (StoreRefused e) {
       stop(null, null, tracing, vertx);
       throw new CannotStart(String.valueOf(e.getMessage()));
@@ -303,6 +306,7 @@ final class Wiring {
       ApiServer api,
       @Nullable Tracing tracing,
       Keys keys,
+      List<Long> timers,
       List<String> warnings)
       implements Server {
     @Override
@@ -323,6 +327,7 @@ final class Wiring {
 
     @Override
     public Future<Void> stop() {
+      timers.forEach(vertx::cancelTimer);
       return api.stop()
           .eventually(() -> writeUses(vertx, keys))
           .eventually(engine::stop)
