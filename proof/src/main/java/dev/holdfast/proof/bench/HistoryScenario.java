@@ -75,7 +75,7 @@ final class HistoryScenario implements Scenario {
   private static double median(double[] values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
+    return (sorted[sorted.length / 2] + sorted[(sorted.length - 1) / 2]) / 2;
   }
 
   /** A database with subscriptions and no messages, made by a server. */
