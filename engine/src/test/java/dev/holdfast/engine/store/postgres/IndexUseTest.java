@@ -101,10 +101,9 @@ final class IndexUseTest {
     }
   }
 
-  private <T> List<T> list(String sql, PostgresHistory.Reading<T> reading) throws Exception {
+  private <T> List<T> list(String sql, Select.Reading<T> reading) throws Exception {
     try (Connections connections = new Connections(new PostgresOptions(url))) {
-      return connections.read(
-          "asking", connection -> PostgresHistory.list(connection, sql, reading));
+      return connections.read("asking", connection -> Select.list(connection, sql, reading));
     }
   }
 

@@ -102,8 +102,7 @@ final class PartsTest {
 
   private long number(String sql) throws Exception {
     return connections.read(
-        "asking",
-        connection -> PostgresHistory.list(connection, sql, row -> row.getLong(1)).getFirst());
+        "asking", connection -> Select.list(connection, sql, row -> row.getLong(1)).getFirst());
   }
 
   @Test
