@@ -73,6 +73,10 @@ public final class Holdfast {
   private final LoopRunner runner;
   private final Attempts attempts;
   private final Readers historyReaders;
+
+  /** Learns for people, who need not wait for others' lists. */
+  private final Readers learner = new Readers("holdfast-learner", 1);
+
   private final TestMessages tests;
   private final AutoCloseable beside;
   private final @Nullable Shared shared;
@@ -461,7 +465,8 @@ public final class Holdfast {
     if (nodes == null) {
       return look(question);
     }
-    return onReader(
+    return on(
+            learner,
             () -> {
               nodes.cluster().learn();
               return true;
@@ -532,8 +537,12 @@ public final class Holdfast {
   }
 
   private <T> Future<T> onReader(Readers.Read<T> read) {
+    return on(historyReaders, read);
+  }
+
+  private <T> Future<T> on(Readers readers, Readers.Read<T> read) {
     Promise<T> promise = Promise.promise();
-    historyReaders.read(
+    readers.read(
         read,
         value -> context.runOnContext(_ -> promise.complete(value)),
         failure -> context.runOnContext(_ -> promise.fail(failure)));
@@ -628,6 +637,7 @@ public final class Holdfast {
   private boolean close() throws Exception {
     beside.close();
     historyReaders.close();
+    learner.close();
     store.close();
     return true;
   }

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Replay;
@@ -30,6 +31,9 @@ final class PastReads {
   private static final int SIZE_COLUMN = 10;
 
   private static final String EVENT = "SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE id = ?";
+
+  private static final String STEPS =
+      "SELECT " + FanOutRow.COLUMNS + " FROM fan_outs WHERE event = ?";
 
   private static final String HAS_MESSAGE =
       "SELECT 1 FROM open WHERE id > ?1 AND id <= ?2 AND subscription = ?3"
@@ -85,7 +89,10 @@ final class PastReads {
       // What is older than the subscription cannot have come to it by itself.
       boolean mayHaveCome = after > subscription;
       looked += mayHaveCome ? head.event().messages() : 0;
-      if (!mayHaveCome || !hasMessage(connection, head.event(), subscription)) {
+      // In this order: a step that is made between the two looks has left its message.
+      if (!mayHaveCome
+          || (!isToBeMade(connection, head.event(), subscription)
+              && !hasMessage(connection, head.event(), subscription))) {
         found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false, null));
       }
     }
@@ -142,6 +149,23 @@ final class PastReads {
         throw new Damaged("event " + id + " is missing");
       }
       return Rows.event(row);
+    }
+  }
+
+  /** Whether a step that is still to be made brings a subscription a message of an event. */
+  private static boolean isToBeMade(
+      Transactions.Statements connection, EventHead event, long subscription) throws SQLException {
+    PreparedStatement statement = connection.prepare(STEPS);
+    statement.setLong(1, event.id());
+    try (ResultSet row = statement.executeQuery()) {
+      while (row.next()) {
+        for (FanOut.Target target : FanOutRow.read(row).targets()) {
+          if (target.subscription() == subscription) {
+            return true;
+          }
+        }
+      }
+      return false;
     }
   }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.core.filter.Filters;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
+import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
@@ -128,6 +129,25 @@ abstract class PastStoreContract {
     store.write(batch(accept(unfinished), accept(finished), accept(others)));
     Message done = finished.messages().getLast();
     store.write(batch(new Write.Deliver(done, Sample.success(done, 1), NOW)));
+    assertThat(all(history(NOW.minusSeconds(1)), ALL, 10)).containsExactly(others.event().id());
+  }
+
+  @Test
+  void an_event_that_a_step_still_to_be_made_brings_is_left_out() throws Exception {
+    AcceptedEvent plain = sample.pending(sample.event());
+    FanOut step =
+        new FanOut(
+            plain.event().id(),
+            plain.event().size(),
+            0,
+            List.of(
+                new FanOut.Target(600, 599, null),
+                new FanOut.Target(NEWCOMER, NEWCOMER - 1, null)));
+    store.write(batch(accept(new AcceptedEvent(plain.event(), List.of(), List.of(step)))));
+    sample.id();
+    sample.id();
+    AcceptedEvent others = sample.pending(500);
+    store.write(batch(accept(others)));
     assertThat(all(history(NOW.minusSeconds(1)), ALL, 10)).containsExactly(others.event().id());
   }
 

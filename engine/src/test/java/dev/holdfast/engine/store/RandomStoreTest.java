@@ -113,7 +113,9 @@ final class RandomStoreTest {
     try {
       for (int i = 0; i < BATCHES; i++) {
         Batch batch = batch();
-        assertThat(store.write(batch)).as("seed %d", seed).isEqualTo(model.write(batch));
+        assertThat(store.write(batch).accepts())
+            .as("seed %d", seed)
+            .isEqualTo(model.write(batch).accepts());
         if (random.nextInt(50) == 0) {
           store.close();
           store = opening.open();

@@ -330,7 +330,7 @@ final class Settings {
           "256MB",
           "Room on the store's disk that is left for the outcomes of deliveries: when less is free,"
               + " events get a 503 and deliveries go on; when an eighth of it is left, no attempt"
-              + " starts. 0 accepts until the disk is full.");
+              + " starts. 0 accepts until the disk is full. Has no meaning for a database.");
 
   static final Setting<Duration> RETENTION =
       declare(
@@ -346,7 +346,8 @@ final class Settings {
           Kind.largeBytes("16MB", "1048576GB"),
           "0",
           "How much room on disk the store may use before finished events go earlier than retention"
-              + " says, the oldest first; 0 for as much as they need.");
+              + " says, the oldest first; 0 for as much as they need. A database lets them go by"
+              + " whole parts of some hours.");
 
   static final Setting<List<String>> EGRESS_ALLOW =
       declare(

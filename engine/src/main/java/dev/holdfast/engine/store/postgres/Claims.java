@@ -53,6 +53,12 @@ final class Claims {
           + " JOIN keys k ON k.tenant = w.tenant AND k.caller_id = w.caller_id"
           + " JOIN events e ON e.tenant = k.tenant AND e.id = k.event";
 
+  /** Ids of events that were removed, as far as these are still there: they are anybody's. */
+  private static final String FREE =
+      "DELETE FROM keys k USING unnest(?, ?) AS w(tenant, caller_id)"
+          + " WHERE k.tenant = w.tenant AND k.caller_id = w.caller_id"
+          + " AND k.event < (SELECT coalesce(min(first), 0) FROM parts)";
+
   private static final String LET_GO =
       "DELETE FROM keys k USING unnest(?, ?) AS w(tenant, caller_id)"
           + " WHERE k.tenant = w.tenant AND k.caller_id = w.caller_id";
@@ -142,9 +148,7 @@ final class Claims {
    */
   boolean learn(Connection connection, ResultSet claimed) throws SQLException {
     Map<Name, Claim> others = new TreeMap<>(wanted);
-    while (claimed.next()) {
-      others.remove(new Name(claimed.getString(1), claimed.getString(2)));
-    }
+    takeAway(others, claimed);
     if (others.isEmpty()) {
       return false;
     }
@@ -156,14 +160,41 @@ final class Claims {
           Name name = new Name(key.tenant(), Objects.requireNonNull(key.callerId()));
           int messages = Rows.eventHead(rows, 6).messages();
           before.put(name, new Claim(key.event(), key.content(), messages));
+          others.remove(name);
         }
       }
     }
-    if (before.size() < others.size()) {
-      // Its event was removed in this moment: at the next try it is free.
-      throw new SQLException("an id of a caller has just been given up", OTHER_STATE);
+    if (!others.isEmpty()) {
+      claimFreed(connection, others);
     }
     return true;
+  }
+
+  /** Claims ids again whose events were removed. */
+  private static void claimFreed(Connection connection, Map<Name, Claim> freed)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(FREE)) {
+      setNames(connection, statement, new ArrayList<>(freed.keySet()));
+      statement.executeUpdate();
+    }
+    Gathered rows = CLAIM.rows();
+    freed.forEach((name, claim) -> add(rows, name, claim));
+    try (PreparedStatement statement = connection.prepareStatement(rows.sql())) {
+      rows.set(connection, statement, 1);
+      try (ResultSet claimed = statement.executeQuery()) {
+        takeAway(freed, claimed);
+      }
+    }
+    if (!freed.isEmpty()) {
+      // Another has taken it in this moment: at the next try that one is found.
+      throw new SQLException("an id of a caller has just been given up", OTHER_STATE);
+    }
+  }
+
+  private static void takeAway(Map<Name, Claim> claims, ResultSet claimed) throws SQLException {
+    while (claimed.next()) {
+      claims.remove(new Name(claimed.getString(1), claimed.getString(2)));
+    }
   }
 
   private static void setNames(Connection connection, PreparedStatement statement, List<Name> names)

@@ -435,26 +435,26 @@ public final class Move {
   /** Reads all rows again on both sides, at the same time. */
   private List<Compared> compare(long all) throws SQLException {
     AtomicLong read = new AtomicLong();
-    FutureTask<List<RowsDigest.Result>> here =
+    FutureTask<List<RowsDigest.Result>> reading =
         new FutureTask<>(
             () -> {
               List<RowsDigest.Result> results = new ArrayList<>();
               for (MovedTable table : MovedTable.ALL) {
-                results.add(here(table, read, 2 * all));
+                results.add(ofTarget(table, read, 2 * all));
               }
               return results;
             });
-    Thread reader = Thread.ofPlatform().daemon().name("holdfast-move-compare").start(here);
-    List<RowsDigest.Result> there = new ArrayList<>();
+    Thread reader = Thread.ofPlatform().daemon().name("holdfast-move-compare").start(reading);
+    List<RowsDigest.Result> inSource = new ArrayList<>();
     for (MovedTable table : MovedTable.ALL) {
-      there.add(there(table, read, 2 * all));
+      inSource.add(ofSource(table, read, 2 * all));
     }
-    List<RowsDigest.Result> results = end(reader, here);
+    List<RowsDigest.Result> inTarget = end(reader, reading);
     target.commit();
     List<Compared> compared = new ArrayList<>();
-    for (int i = 0; i < results.size(); i++) {
-      RowsDigest.Result from = there.get(i);
-      RowsDigest.Result to = results.get(i);
+    for (int i = 0; i < inTarget.size(); i++) {
+      RowsDigest.Result from = inSource.get(i);
+      RowsDigest.Result to = inTarget.get(i);
       compared.add(
           new Compared(
               MovedTable.ALL.get(i).name(),
@@ -482,7 +482,8 @@ public final class Move {
     }
   }
 
-  private RowsDigest.Result there(MovedTable table, AtomicLong read, long all) throws SQLException {
+  private RowsDigest.Result ofSource(MovedTable table, AtomicLong read, long all)
+      throws SQLException {
     RowsDigest digest = new RowsDigest();
     try (Statement statement = source.connection().createStatement();
         ResultSet rows = statement.executeQuery(table.fromSource())) {
@@ -494,13 +495,14 @@ public final class Move {
     return digest.result();
   }
 
-  private RowsDigest.Result here(MovedTable table, AtomicLong read, long all) throws SQLException {
+  private RowsDigest.Result ofTarget(MovedTable table, AtomicLong read, long all)
+      throws SQLException {
     RowsDigest digest = new RowsDigest();
     try (Statement statement = target.createStatement()) {
       statement.setFetchSize(FETCHED_ROWS);
-      try (ResultSet rows = statement.executeQuery(table.fromHere())) {
+      try (ResultSet rows = statement.executeQuery(table.fromTarget())) {
         while (rows.next()) {
-          digest.add(table.here(rows));
+          digest.add(table.target(rows));
           tell(read, all);
         }
       }

@@ -207,7 +207,7 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
   }
 
   /** How all rows are asked for here. */
-  String fromHere() {
+  String fromTarget() {
     return "SELECT " + names() + " FROM " + name;
   }
 
@@ -217,7 +217,7 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
 
   /** Reads a row of the embedded store. */
   @Nullable Object[] source(ResultSet row) throws SQLException {
-    @Nullable Object[] values = here(row);
+    @Nullable Object[] values = target(row);
     for (int i = 0; i < values.length; i++) {
       Kind kind = columns.get(i).kind();
       if (kind == Kind.SHARD && values[i] instanceof Long id) {
@@ -230,7 +230,7 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
   }
 
   /** Reads a row from here. */
-  @Nullable Object[] here(ResultSet row) throws SQLException {
+  @Nullable Object[] target(ResultSet row) throws SQLException {
     @Nullable Object[] values = new @Nullable Object[columns.size()];
     for (int i = 0; i < values.length; i++) {
       values[i] = columns.get(i).value(row, i + 1);

@@ -24,15 +24,19 @@ final class Nodes {
       RETURNING id, slot
       """;
 
-  /** What is known of those that have left is known of the one that joins. */
+  /**
+   * What is known of those that have left is known of the one that joins. In one statement, since
+   * between two of them another might write its last batch and leave.
+   */
   private static final String BEGIN =
       """
+      WITH gone AS (
+        DELETE FROM batches b WHERE NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = b.node)
+        RETURNING latest, highest)
       INSERT INTO batches (node, batch, latest, highest)
-      SELECT ?, 0, coalesce(max(latest), 0), coalesce(max(highest), 0) FROM batches
+      SELECT ?, 0, coalesce(max(latest), 0), coalesce(max(highest), 0)
+      FROM (SELECT latest, highest FROM gone UNION ALL SELECT latest, highest FROM batches) every
       """;
-
-  private static final String FORGET_LEFT =
-      "DELETE FROM batches b WHERE NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = b.node)";
 
   private Nodes() {}
 
@@ -67,7 +71,6 @@ final class Nodes {
       statement.setLong(1, node.id());
       statement.executeUpdate();
     }
-    Connections.execute(connection, FORGET_LEFT);
     return node;
   }
 

@@ -53,10 +53,19 @@ final class Parts {
   /** "Part" in ASCII: the lock of the node that makes and drops them. */
   private static final long LOCK = 0x50617274;
 
+  /** "Turn" in ASCII: the lock of the node that looks through the oldest. */
+  private static final long TURN = 0x5475726e;
+
+  /** How long anybody may have to wait while the rest is made a part. */
+  private static final String SHORTLY = "SET LOCAL statement_timeout = '2s'";
+
   /** What PostgreSQL answers when a lock was not to be had in time. */
   private static final String NOT_AVAILABLE = "55P03";
 
-  private static final String COLUMNS = "first, until, keep_until";
+  /** What it answers when a statement took too long. */
+  private static final String TOO_LONG = "57014";
+
+  private static final String COLUMNS = "first, until, latest_finish";
 
   private final Connections connections;
 
@@ -81,6 +90,9 @@ final class Parts {
   /** How much time a part is for: long enough that there are not too many of them. */
   static Duration width(Retention retention) {
     Duration age = retention.age();
+    if (retention.maxBytes() != Retention.NO_LIMIT) {
+      return widthWithinBytes(age);
+    }
     if (age.compareTo(Duration.ofDays(2)) <= 0) {
       return Duration.ofHours(1);
     }
@@ -90,13 +102,21 @@ final class Parts {
     return age.compareTo(Duration.ofDays(120)) <= 0 ? Duration.ofDays(1) : Duration.ofDays(7);
   }
 
+  /** What is too large goes by parts, so they are smaller then, at the price of more of them. */
+  private static Duration widthWithinBytes(Duration age) {
+    if (age.compareTo(Duration.ofDays(14)) <= 0) {
+      return Duration.ofHours(1);
+    }
+    return age.compareTo(Duration.ofDays(60)) <= 0 ? Duration.ofHours(6) : Duration.ofDays(1);
+  }
+
   /** The lowest part, if there is any. */
   Optional<Part> oldest() throws StoreException {
     return connections
         .read(
             "looking for the oldest part",
             connection ->
-                PostgresHistory.list(
+                Select.list(
                     connection,
                     "SELECT " + COLUMNS + " FROM parts ORDER BY first LIMIT 1",
                     Parts::part))
@@ -179,9 +199,6 @@ final class Parts {
   private static boolean takeRest(
       Connection connection, long begin, long least, long wide, boolean isAnyBelow)
       throws SQLException {
-    Connections.execute(connection, GIVE_WAY);
-    lockAll(connection);
-    long highest = 0;
     for (int i = 0; i < TABLES.size(); i++) {
       String rest = TABLES.get(i) + "_rest";
       String key = KEYS.get(i);
@@ -189,15 +206,12 @@ final class Parts {
         // Of events that were removed.
         Connections.execute(connection, "DELETE FROM %s WHERE %s < %d".formatted(rest, key, begin));
       }
-      highest =
-          Math.max(
-              highest,
-              PostgresHistory.list(
-                      connection,
-                      "SELECT coalesce(max(%s), 0) FROM %s".formatted(key, rest),
-                      row -> row.getLong(1))
-                  .getFirst());
     }
+    Connections.execute(connection, GIVE_WAY);
+    lockAll(connection);
+    // From here on everybody waits.
+    Connections.execute(connection, SHORTLY);
+    long highest = highest(connection);
     if (highest > Long.MAX_VALUE - 2 * wide) {
       return false;
     }
@@ -219,6 +233,13 @@ final class Parts {
     return true;
   }
 
+  /** The highest id that any batch has brought: nothing is looked through for it. */
+  private static long highest(Connection connection) throws SQLException {
+    return Select.list(
+            connection, "SELECT coalesce(max(highest), 0) FROM batches", row -> row.getLong(1))
+        .getFirst();
+  }
+
   private static void attach(Connection connection, String table, Part part) throws SQLException {
     Connections.execute(
         connection,
@@ -237,7 +258,7 @@ final class Parts {
 
   private static @Nullable Long last(Connection connection) throws SQLException {
     List<Long> last =
-        PostgresHistory.list(
+        Select.list(
             connection,
             "SELECT until FROM parts ORDER BY first DESC LIMIT 1",
             row -> row.getLong(1));
@@ -245,7 +266,7 @@ final class Parts {
   }
 
   private static boolean isAnyInRest(Connection connection) throws SQLException {
-    return PostgresHistory.list(
+    return Select.list(
             connection,
             "SELECT EXISTS (SELECT 1 FROM messages_rest) OR EXISTS (SELECT 1 FROM attempts_rest)"
                 + " OR EXISTS (SELECT 1 FROM replayed_rest) OR EXISTS (SELECT 1 FROM events_rest)",
@@ -255,8 +276,14 @@ final class Parts {
 
   /** Whether this node is the one that may change the parts, until the transaction ends. */
   static boolean isOurs(Connection connection) throws SQLException {
-    return PostgresHistory.list(
+    return Select.list(
             connection, "SELECT pg_try_advisory_xact_lock(?)", row -> row.getBoolean(1), LOCK)
+        .getFirst();
+  }
+
+  /** Whether this node is the one that may look through the oldest, until the session ends. */
+  static boolean isTurn(Connection connection) throws SQLException {
+    return Select.list(connection, "SELECT pg_try_advisory_lock(?)", row -> row.getBoolean(1), TURN)
         .getFirst();
   }
 
@@ -271,7 +298,7 @@ final class Parts {
         "noting how long a part is kept",
         connection -> {
           try (PreparedStatement update =
-              connection.prepareStatement("UPDATE parts SET keep_until = ? WHERE first = ?")) {
+              connection.prepareStatement("UPDATE parts SET latest_finish = ? WHERE first = ?")) {
             update.setLong(1, Rows.micros(latest));
             update.setLong(2, part.first());
             return update.executeUpdate();
@@ -302,13 +329,13 @@ final class Parts {
               }
               Connections.execute(connection, GIVE_WAY);
               lockAll(connection);
-              if (!dropping.mayGo(connection)) {
+              if (!isThere(connection, part) || !dropping.mayGo(connection)) {
                 return Made.LATER;
               }
               for (String table : TABLES) {
                 Connections.execute(connection, "DROP TABLE " + part.of(table));
               }
-              PostgresHistory.list(
+              Select.list(
                   connection,
                   "DELETE FROM parts WHERE first = ? RETURNING first",
                   row -> row.getLong(1),
@@ -319,11 +346,22 @@ final class Parts {
         == Made.ONE;
   }
 
+  private static boolean isThere(Connection connection, Part part) throws SQLException {
+    return !Select.list(
+            connection, "SELECT 1 FROM parts WHERE first = ?", row -> true, part.first())
+        .isEmpty();
+  }
+
   private Made orLater(String doing, Connections.Work<Made> work) throws StoreException {
     try {
       return connections.transact(doing, work);
     } catch (StoreException e) {
-      if (e.getCause() instanceof SQLException cause && NOT_AVAILABLE.equals(cause.getSQLState())) {
+      String state = e.getCause() instanceof SQLException cause ? cause.getSQLState() : null;
+      if (TOO_LONG.equals(state)) {
+        LOG.warn("store.parts-later doing=\"{}\" reason=\"it would take too long\"", doing);
+        return Made.LATER;
+      }
+      if (NOT_AVAILABLE.equals(state)) {
         LOG.debug("store.parts-later doing=\"{}\"", doing);
         return Made.LATER;
       }

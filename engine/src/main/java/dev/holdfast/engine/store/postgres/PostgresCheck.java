@@ -73,7 +73,8 @@ public final class PostgresCheck {
             + " (SELECT 1 FROM events e WHERE e.tenant = f.tenant AND e.id = f.event)"),
     KEYS(
         "an event with an id of its caller's:",
-        "SELECT k.event FROM keys k WHERE NOT EXISTS"
+        "SELECT k.event FROM keys k WHERE k.event >="
+            + " (SELECT coalesce(min(first), 0) FROM parts) AND NOT EXISTS"
             + " (SELECT 1 FROM events e WHERE e.tenant = k.tenant AND e.id = k.event)"),
     MADE(
         "a message of event",
@@ -134,13 +135,13 @@ public final class PostgresCheck {
 
   private static void refuseOther(Connection connection, String place)
       throws SQLException, StoreRefused {
-    if (PostgresHistory.list(
+    if (Select.list(
             connection, "SELECT to_regclass('schema_version') IS NULL", row -> row.getBoolean(1))
         .getFirst()) {
       throw new StoreRefused("There is no store in " + place + ". Name another database.");
     }
     int version =
-        PostgresHistory.list(connection, "SELECT version FROM schema_version", row -> row.getInt(1))
+        Select.list(connection, "SELECT version FROM schema_version", row -> row.getInt(1))
             .getFirst();
     if (version != Schema.newest()) {
       throw new StoreRefused(
@@ -258,14 +259,14 @@ public final class PostgresCheck {
 
   private void belongings(Belonging belonging) throws SQLException {
     for (Long id :
-        PostgresHistory.list(
+        Select.list(
             connection, belonging.missing + " LIMIT " + MOST_PROBLEMS, row -> row.getLong(1))) {
       problem(belonging.what + " " + id + " is missing");
     }
   }
 
   private void dataKeys() throws SQLException {
-    if (PostgresHistory.list(
+    if (Select.list(
             connection,
             "SELECT NOT EXISTS (SELECT 1 FROM data_keys)"
                 + " AND (EXISTS (SELECT 1 FROM endpoints WHERE sealed IS NOT NULL)"
@@ -278,7 +279,7 @@ public final class PostgresCheck {
 
   /** What quotas go by is what there is. */
   private void tenants() throws SQLException {
-    PostgresHistory.list(
+    Select.list(
         connection,
         "WITH counted AS (SELECT tenant, sum(events) AS events, sum(bytes) AS bytes FROM tenants"
             + " GROUP BY tenant), there AS (SELECT tenant, count(*) AS events, sum("

@@ -30,7 +30,7 @@ final class PostgresExtent {
   }
 
   static long bytes(Connection connection) throws SQLException {
-    return PostgresHistory.list(
+    return Select.list(
             connection, "SELECT pg_database_size(current_database())", row -> row.getLong(1))
         .getFirst();
   }
@@ -49,7 +49,7 @@ final class PostgresExtent {
               bytes,
               0,
               Long.MAX_VALUE,
-              PostgresHistory.list(
+              Select.list(
                       connection,
                       OLDEST_UNFINISHED,
                       row -> {
@@ -58,8 +58,7 @@ final class PostgresExtent {
                       })
                   .getFirst()
                   .orElse(null),
-              PostgresHistory.list(
-                      connection, EARLIEST_DUE, row -> Optional.ofNullable(Rows.time(row, 1)))
+              Select.list(connection, EARLIEST_DUE, row -> Optional.ofNullable(Rows.time(row, 1)))
                   .getFirst()
                   .orElse(null));
         });

@@ -80,9 +80,23 @@ final class PostgresHistory implements History, EndpointReads {
       SELECT status, attempts FROM steps LIMIT ?
       """;
 
+  /** Of each endpoint and status so many at most. */
   private static final String COUNT_UNFINISHED =
-      "SELECT endpoint, status, count(*) FROM open WHERE shard = ANY (?) AND endpoint = ANY (?)"
-          + " GROUP BY endpoint, status";
+      """
+      SELECT e.endpoint, s.status, c.counted
+      FROM unnest(?, ?) AS e(shard, endpoint)
+      CROSS JOIN (VALUES (0::smallint), (1::smallint), (2::smallint), (3::smallint)) AS s(status)
+      CROSS JOIN LATERAL (SELECT count(*) AS counted FROM (
+        SELECT 1 FROM open o
+        WHERE o.shard = e.shard AND o.endpoint = e.endpoint AND o.status = s.status LIMIT ?) few) c
+      WHERE c.counted > 0
+      """;
+
+  /** How many messages in one status are counted of one endpoint that is asked for. */
+  private static final int MOST_COUNTED = 100_000;
+
+  /** The same for each endpoint of a list. */
+  private static final int MOST_COUNTED_IN_LIST = 10_000;
 
   private final Connections connections;
   private final StoreLimits limits;
@@ -150,7 +164,7 @@ final class PostgresHistory implements History, EndpointReads {
     return read(
         "reading the changes of an endpoint",
         connection ->
-            list(
+            Select.list(
                 connection,
                 "SELECT "
                     + Rows.CHANGE_COLUMNS
@@ -167,7 +181,7 @@ final class PostgresHistory implements History, EndpointReads {
     return read(
             "reading a replay",
             connection ->
-                list(
+                Select.list(
                     connection,
                     "SELECT " + ReplayRow.COLUMNS + " FROM replays WHERE tenant = ? AND id = ?",
                     ReplayRow::read,
@@ -182,7 +196,7 @@ final class PostgresHistory implements History, EndpointReads {
     return read(
         "listing replays",
         connection ->
-            list(
+            Select.list(
                 connection,
                 "SELECT "
                     + ReplayRow.COLUMNS
@@ -203,7 +217,7 @@ final class PostgresHistory implements History, EndpointReads {
     List<Long> found = new ArrayList<>();
     long bytes = 0;
     for (Sized event :
-        list(
+        Select.list(
             connection,
             "SELECT id, "
                 + BYTES
@@ -219,7 +233,7 @@ final class PostgresHistory implements History, EndpointReads {
       bytes += event.bytes();
       found.add(event.id());
     }
-    return list(
+    return Select.list(
         connection,
         EVENT + "tenant = ? AND id = ANY (?) ORDER BY id DESC",
         Rows::event,
@@ -252,36 +266,6 @@ final class PostgresHistory implements History, EndpointReads {
       long number = row.next() ? row.getLong(1) : 0;
       return row.wasNull() ? Long.MAX_VALUE : number;
     }
-  }
-
-  /** Makes a value of a row. */
-  interface Reading<T> {
-    T read(ResultSet row) throws SQLException;
-  }
-
-  static <T> List<T> list(
-      Connection connection, String sql, Reading<T> reading, @Nullable Object... values)
-      throws SQLException {
-    List<T> found = new ArrayList<>();
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < values.length; i++) {
-        if (values[i] instanceof Long[] ids) {
-          statement.setArray(i + 1, connection.createArrayOf("bigint", ids));
-        } else if (values[i] instanceof String[] texts) {
-          statement.setArray(i + 1, connection.createArrayOf("text", texts));
-        } else if (values[i] instanceof Short[] numbers) {
-          statement.setArray(i + 1, connection.createArrayOf("smallint", numbers));
-        } else {
-          statement.setObject(i + 1, values[i]);
-        }
-      }
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          found.add(reading.read(rows));
-        }
-      }
-    }
-    return found;
   }
 
   static Long[] ids(Collection<Long> ids) {
@@ -429,7 +413,7 @@ final class PostgresHistory implements History, EndpointReads {
       long below,
       int rows)
       throws SQLException {
-    Where filter = Where.of("tenant = ?", query.tenant());
+    Where filter = Where.of("");
     if (query.subscription() != null) {
       filter = filter.and("subscription = ?", query.subscription());
     }
@@ -446,13 +430,13 @@ final class PostgresHistory implements History, EndpointReads {
       }
       filter = filter.and("endpoint = ?", endpoint);
     }
-    Where index = Where.of("id >= ?", from).and("id < ?", below);
+    Where index = Where.of("tenant = ?", query.tenant()).and("id >= ?", from).and("id < ?", below);
     return walk(
         connection, "open", Rows.MESSAGE_COLUMNS, Row::unfinished, index, filter, query, rows);
   }
 
   private static List<int[]> groups(Connection connection, long endpoint) throws SQLException {
-    return list(
+    return Select.list(
         connection,
         GROUPS,
         row -> new int[] {row.getInt(1), row.getInt(2)},
@@ -523,7 +507,7 @@ final class PostgresHistory implements History, EndpointReads {
       Connection connection,
       String table,
       String columns,
-      Reading<Row> reading,
+      Select.Reading<Row> reading,
       Where index,
       Where filter,
       Query query,
@@ -536,13 +520,14 @@ final class PostgresHistory implements History, EndpointReads {
     if (filter.isAnything()) {
       values.add(Math.min(wanted, rows));
       found =
-          list(connection, "SELECT " + columns + walked + " LIMIT ?", reading, values.toArray());
+          Select.list(
+              connection, "SELECT " + columns + walked + " LIMIT ?", reading, values.toArray());
     } else {
       values.add(rows);
       values.addAll(filter.values());
       values.add(wanted);
       found =
-          list(
+          Select.list(
               connection,
               "SELECT %s FROM (SELECT *%s LIMIT ?) walked WHERE %s ORDER BY id DESC LIMIT ?"
                   .formatted(columns, walked, filter.sql()),
@@ -555,7 +540,7 @@ final class PostgresHistory implements History, EndpointReads {
     List<@Nullable Object> last = new ArrayList<>(index.values());
     last.add(rows - 1);
     List<Long> ends =
-        list(
+        Select.list(
             connection,
             "SELECT id" + walked + " LIMIT 2 OFFSET ?",
             row -> row.getLong(1),
@@ -598,7 +583,7 @@ final class PostgresHistory implements History, EndpointReads {
     String range = "tenant = ? AND id >= ? AND id < ? AND event = ? ORDER BY id DESC LIMIT ?";
     List<Row> rows = new ArrayList<>();
     rows.addAll(
-        list(
+        Select.list(
             connection,
             UNFINISHED + range,
             Row::unfinished,
@@ -608,7 +593,7 @@ final class PostgresHistory implements History, EndpointReads {
             head.id(),
             mostRows()));
     rows.addAll(
-        list(
+        Select.list(
             connection,
             FINISHED + range,
             Row::finished,
@@ -625,7 +610,7 @@ final class PostgresHistory implements History, EndpointReads {
   private List<MessageSummary> remade(Connection connection, EventHead head) throws SQLException {
     Map<Long, Long> originals = new HashMap<>();
     for (Remaking each :
-        list(
+        Select.list(
             connection,
             "SELECT " + Remaking.COLUMNS + " FROM replayed WHERE tenant = ? AND event = ? LIMIT ?",
             Remaking::from,
@@ -640,11 +625,12 @@ final class PostgresHistory implements History, EndpointReads {
     Long[] wanted = ids(originals.keySet());
     String byId = "tenant = ? AND id = ANY (?)";
     List<MessageSummary> found = new ArrayList<>();
-    for (Row row : list(connection, UNFINISHED + byId, Row::unfinished, head.tenant(), wanted)) {
+    for (Row row :
+        Select.list(connection, UNFINISHED + byId, Row::unfinished, head.tenant(), wanted)) {
       found.add(row.summary(head).madeOf(originals.getOrDefault(row.id(), 0L)));
       originals.remove(row.id());
     }
-    for (Row row : list(connection, FINISHED + byId, Row::finished, head.tenant(), wanted)) {
+    for (Row row : Select.list(connection, FINISHED + byId, Row::finished, head.tenant(), wanted)) {
       found.add(row.summary(head).madeOf(originals.getOrDefault(row.id(), 0L)));
       originals.remove(row.id());
     }
@@ -661,7 +647,7 @@ final class PostgresHistory implements History, EndpointReads {
     if (!rows.isEmpty()) {
       Long[] wanted = rows.stream().map(Row::event).distinct().toArray(Long[]::new);
       for (EventHead head :
-          list(
+          Select.list(
               connection,
               HEAD + "tenant = ? AND id = ANY (?)",
               row -> Rows.eventHead(row, 1),
@@ -706,7 +692,7 @@ final class PostgresHistory implements History, EndpointReads {
       return originals;
     }
     for (Remaking each :
-        list(
+        Select.list(
             connection,
             "SELECT "
                 + Remaking.COLUMNS
@@ -728,7 +714,7 @@ final class PostgresHistory implements History, EndpointReads {
   private static boolean isOfAnother(
       Connection connection, String table, @Nullable Long id, String tenant) throws SQLException {
     return id != null
-        && !list(
+        && !Select.list(
                 connection,
                 "SELECT 1 FROM " + table + " WHERE id = ? AND tenant <> ?",
                 row -> true,
@@ -740,9 +726,9 @@ final class PostgresHistory implements History, EndpointReads {
   private Optional<MessageDetail> message(Connection connection, String tenant, long id)
       throws SQLException {
     String byId = "tenant = ? AND id = ?";
-    List<Row> rows = list(connection, UNFINISHED + byId, Row::unfinished, tenant, id);
+    List<Row> rows = Select.list(connection, UNFINISHED + byId, Row::unfinished, tenant, id);
     if (rows.isEmpty()) {
-      rows = list(connection, FINISHED + byId, Row::finished, tenant, id);
+      rows = Select.list(connection, FINISHED + byId, Row::finished, tenant, id);
     }
     List<MessageSummary> summaries = summaries(connection, tenant, rows);
     return summaries.isEmpty()
@@ -756,7 +742,7 @@ final class PostgresHistory implements History, EndpointReads {
       throws SQLException {
     long id = summary.id();
     List<Attempt> attempts =
-        list(
+        Select.list(
             connection,
             "SELECT number, "
                 + Rows.ATTEMPT_COLUMNS
@@ -767,7 +753,7 @@ final class PostgresHistory implements History, EndpointReads {
             mostRows());
     if (isFinished) {
       attempts.addAll(
-          list(
+          Select.list(
               connection,
               "SELECT "
                   + Rows.ATTEMPT_COLUMNS
@@ -790,7 +776,7 @@ final class PostgresHistory implements History, EndpointReads {
       return Optional.empty();
     }
     Event event =
-        list(connection, EVENT + "tenant = ? AND id = ?", Rows::event, tenant, head.id())
+        Select.list(connection, EVENT + "tenant = ? AND id = ?", Rows::event, tenant, head.id())
             .getFirst();
     List<Row> made = made(connection, head, 0, Long.MAX_VALUE);
     int expected = head.messages() - toBeMade(connection, head.id());
@@ -806,7 +792,8 @@ final class PostgresHistory implements History, EndpointReads {
 
   /** How many messages of an event are still to be made. */
   private static int toBeMade(Connection connection, long event) throws SQLException {
-    return list(connection, FanOutRow.COUNT_OF_EVENT, row -> row.getInt(1), event).getFirst();
+    return Select.list(connection, FanOutRow.COUNT_OF_EVENT, row -> row.getInt(1), event)
+        .getFirst();
   }
 
   /** The event beside its payload, if the tenant has such an event. */
@@ -818,7 +805,7 @@ final class PostgresHistory implements History, EndpointReads {
           case EventKey.Callers callers when callers.id().indexOf('\0') >= 0 -> null;
           case EventKey.Callers callers -> {
             List<Key> known =
-                list(
+                Select.list(
                     connection,
                     "SELECT " + Key.COLUMNS + " FROM keys WHERE tenant = ? AND caller_id = ?",
                     Key::from,
@@ -831,7 +818,8 @@ final class PostgresHistory implements History, EndpointReads {
       return null;
     }
     List<EventHead> heads =
-        list(connection, HEAD + "tenant = ? AND id = ?", row -> Rows.eventHead(row, 1), tenant, id);
+        Select.list(
+            connection, HEAD + "tenant = ? AND id = ?", row -> Rows.eventHead(row, 1), tenant, id);
     return heads.isEmpty() ? null : heads.getFirst();
   }
 
@@ -842,14 +830,15 @@ final class PostgresHistory implements History, EndpointReads {
             connection ->
                 counted(
                     connection,
-                    list(
+                    Select.list(
                         connection,
                         "SELECT "
                             + EndpointRow.COLUMNS
                             + " FROM endpoints WHERE tenant = ? AND id = ?",
                         row -> EndpointRow.read(row, seals),
                         tenant,
-                        id)))
+                        id),
+                    MOST_COUNTED))
         .stream()
         .findFirst();
   }
@@ -866,7 +855,7 @@ final class PostgresHistory implements History, EndpointReads {
     String all =
         "SELECT * FROM endpoints WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT " + mostRows();
     List<Endpoint> found =
-        list(
+        Select.list(
             connection,
             "SELECT "
                 + EndpointRow.COLUMNS
@@ -884,7 +873,7 @@ final class PostgresHistory implements History, EndpointReads {
       next = found.getLast().id();
     } else if (state != null) {
       List<Long> ends =
-          list(
+          Select.list(
               connection,
               "SELECT id FROM endpoints WHERE tenant = ? AND id < ? ORDER BY id DESC"
                   + " LIMIT 2 OFFSET ?",
@@ -894,22 +883,19 @@ final class PostgresHistory implements History, EndpointReads {
               mostRows() - 1);
       next = ends.size() == 2 ? ends.getFirst() : null;
     }
-    return new EndpointPage(counted(connection, found), next);
+    return new EndpointPage(counted(connection, found, MOST_COUNTED_IN_LIST), next);
   }
 
-  private static List<EndpointNow> counted(Connection connection, List<Endpoint> endpoints)
-      throws SQLException {
+  private static List<EndpointNow> counted(
+      Connection connection, List<Endpoint> endpoints, int most) throws SQLException {
     if (endpoints.isEmpty()) {
       return List.of();
     }
     Map<Long, Unfinished> counts = new HashMap<>();
     Short[] shards =
-        endpoints.stream()
-            .map(endpoint -> (short) Shards.of(endpoint.id()))
-            .distinct()
-            .toArray(Short[]::new);
+        endpoints.stream().map(endpoint -> (short) Shards.of(endpoint.id())).toArray(Short[]::new);
     Long[] ids = endpoints.stream().map(Endpoint::id).toArray(Long[]::new);
-    list(
+    Select.list(
         connection,
         COUNT_UNFINISHED,
         row ->
@@ -918,7 +904,8 @@ final class PostgresHistory implements History, EndpointReads {
                 Unfinished.of(Rows.status(row.getInt(2)), row.getInt(3)),
                 Unfinished::plus),
         shards,
-        ids);
+        ids,
+        most);
     return endpoints.stream()
         .map(
             endpoint ->

@@ -117,9 +117,8 @@ final class PostgresReplays {
     String sql = FINISHED + owner + IN_ORDER;
     int most = history.mostRows();
     return id == null
-        ? PostgresHistory.list(connection, sql, Finished::from, replay.tenant(), after, below, most)
-        : PostgresHistory.list(
-            connection, sql, Finished::from, replay.tenant(), after, below, id, most);
+        ? Select.list(connection, sql, Finished::from, replay.tenant(), after, below, most)
+        : Select.list(connection, sql, Finished::from, replay.tenant(), after, below, id, most);
   }
 
   private static boolean fits(Finished message, Replay replay) {
@@ -140,7 +139,7 @@ final class PostgresReplays {
     }
     Long[] events = messages.stream().map(Finished::event).distinct().toArray(Long[]::new);
     Map<Long, Integer> sizes = new HashMap<>();
-    PostgresHistory.list(
+    Select.list(
         connection,
         "SELECT id, " + PostgresHistory.BYTES + " FROM events WHERE tenant = ? AND id = ANY (?)",
         row -> sizes.put(row.getLong(1), row.getInt(2)),
@@ -148,7 +147,7 @@ final class PostgresReplays {
         events);
     Set<Long> replayed =
         new HashSet<>(
-            PostgresHistory.list(
+            Select.list(
                 connection,
                 "SELECT DISTINCT original FROM replayed WHERE tenant = ? AND event = ANY (?)",
                 row -> row.getLong(1),
@@ -186,7 +185,7 @@ final class PostgresReplays {
     long below = Objects.requireNonNull(replay.below());
     long after = after(replay, PostgresHistory.floor(connection));
     List<Head> heads =
-        PostgresHistory.list(
+        Select.list(
             connection,
             HEADS,
             row -> new Head(Rows.eventHead(row, 1), row.getInt(SIZE_COLUMN)),
@@ -226,7 +225,7 @@ final class PostgresReplays {
   }
 
   private static Event event(Connection connection, String tenant, long id) throws SQLException {
-    return PostgresHistory.list(
+    return Select.list(
             connection,
             "SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE tenant = ? AND id = ?",
             Rows::event,
@@ -239,7 +238,7 @@ final class PostgresReplays {
   private static boolean isToBeMade(Connection connection, EventHead event, long subscription)
       throws SQLException {
     List<FanOut> steps =
-        PostgresHistory.list(connection, STEPS, FanOutRow::read, event.id(), event.tenant());
+        Select.list(connection, STEPS, FanOutRow::read, event.id(), event.tenant());
     return steps.stream()
         .flatMap(step -> step.targets().stream())
         .anyMatch(target -> target.subscription() == subscription);
@@ -249,7 +248,7 @@ final class PostgresReplays {
   private static boolean hasMessage(Connection connection, EventHead event, long subscription)
       throws SQLException {
     long last = Summaries.lastMessageOf(event);
-    return !PostgresHistory.list(
+    return !Select.list(
             connection,
             HAS_MESSAGE,
             row -> true,

@@ -45,6 +45,9 @@ final class PostgresUpkeep implements AutoCloseable {
   /** How far the ids of an event's messages reach. */
   private static final Duration LONGEST_EVENT = Duration.ofSeconds(1);
 
+  /** How much earlier than now the time of an id may be that is given out now. */
+  private static final Duration LATELY = Duration.ofMinutes(1);
+
   private static final Duration CHANGES_EVERY = Duration.ofHours(1);
   private static final int ROUNDS_PER_RETENTION = 100;
 
@@ -157,6 +160,7 @@ final class PostgresUpkeep implements AutoCloseable {
     nextRound = round;
     parts.makeAhead(Parts.width(retention), now);
     Optional<Removed> removed = removeOldest(retention, now);
+    removeKeys();
     if (removed.isPresent()) {
       nextRound = Instant.MIN;
       return new Upkept(true, removed.get());
@@ -192,8 +196,7 @@ final class PostgresUpkeep implements AutoCloseable {
           connections.transact(
               "removing changes of endpoints",
               connection ->
-                  PostgresHistory.list(
-                      connection, CHANGES, row -> row.getLong(1), Rows.micros(cutoff)));
+                  Select.list(connection, CHANGES, row -> row.getLong(1), Rows.micros(cutoff)));
     } while (gone.size() == KEYS);
   }
 
@@ -217,16 +220,30 @@ final class PostgresUpkeep implements AutoCloseable {
     if (!isTooLarge && part.latest() != null && part.latest().isAfter(cutoff)) {
       return Optional.empty();
     }
+    try (Connection alone = connections.own()) {
+      // One node at a time looks through a part. The session's end gives this up.
+      if (!Parts.isTurn(alone) || !parts.oldest().equals(oldest)) {
+        return Optional.empty();
+      }
+      return remove(part, isTooLarge ? Instant.MAX : cutoff, now);
+    } catch (SQLException e) {
+      throw SqlStates.failure("looking at the oldest part", e);
+    }
+  }
+
+  /** Drops a part in which nothing has finished after the cutoff, or is unfinished. */
+  private Optional<Removed> remove(Part part, Instant cutoff, Instant now) throws StoreException {
     if (connections.read("looking what is unfinished", c -> isNeeded(c, part))) {
       return Optional.empty();
     }
     Contents contents = contents(part);
-    if (!isTooLarge && contents.latest().isAfter(cutoff)) {
+    if (contents.latest().isAfter(cutoff)) {
       parts.note(part, contents.latest());
       return Optional.empty();
     }
-    removeKeys(part);
-    return drop(part, contents) ? Optional.of(contents.removed()) : Optional.empty();
+    return drop(part, contents, Id.floor(now.minus(LATELY)))
+        ? Optional.of(contents.removed())
+        : Optional.empty();
   }
 
   private boolean isTooLarge(Retention retention) throws StoreException {
@@ -237,7 +254,7 @@ final class PostgresUpkeep implements AutoCloseable {
 
   /** Whether something in a part is unfinished, or somebody is about to read it. */
   private static boolean isNeeded(Connection connection, Part part) throws SQLException {
-    return PostgresHistory.list(
+    return Select.list(
                 connection,
                 IS_UNFINISHED,
                 row -> row.getBoolean(1),
@@ -246,12 +263,23 @@ final class PostgresUpkeep implements AutoCloseable {
                 part.first(),
                 part.until())
             .getFirst()
-        || PostgresHistory.list(
+        || Select.list(
                 connection,
                 "SELECT " + ReplayRow.COLUMNS + " FROM replays WHERE state = 'RUNNING'",
                 ReplayRow::read)
             .stream()
             .anyMatch(replay -> needs(replay, part));
+  }
+
+  /** Whether a replay has made something of a part since an id was given. */
+  private static boolean isReplayed(Connection connection, Part part, long since)
+      throws SQLException {
+    return Select.list(
+            connection,
+            "SELECT EXISTS (SELECT 1 FROM %s WHERE message >= ?)".formatted(part.of("replayed")),
+            row -> row.getBoolean(1),
+            since)
+        .getFirst();
   }
 
   private static boolean needs(Replay replay, Part part) {
@@ -308,7 +336,7 @@ final class PostgresUpkeep implements AutoCloseable {
     connections.read(
         "reading a part",
         connection ->
-            PostgresHistory.list(
+            Select.list(
                 connection,
                 "SELECT max(finished_at) FROM messages"
                     + " WHERE tenant = ANY (?) AND id >= ? AND id < ? AND event < ?",
@@ -325,13 +353,13 @@ final class PostgresUpkeep implements AutoCloseable {
   }
 
   /** Asks the same of one piece of a table after the other, each of which is read quickly. */
-  private <T> void pieces(String table, String sql, PostgresHistory.Reading<T> reading)
+  private <T> void pieces(String table, String sql, Select.Reading<T> reading)
       throws StoreException {
     long pages =
         connections.read(
             "looking how large a part is",
             connection ->
-                PostgresHistory.list(
+                Select.list(
                         connection,
                         "SELECT pg_relation_size(?::regclass)"
                             + " / current_setting('block_size')::bigint",
@@ -343,37 +371,41 @@ final class PostgresUpkeep implements AutoCloseable {
           "(SELECT * FROM %s WHERE ctid >= '(%d,0)' AND ctid < '(%d,0)') piece"
               .formatted(table, page, page + PAGES);
       connections.read(
-          "reading a part",
-          connection -> PostgresHistory.list(connection, sql.formatted(piece), reading));
+          "reading a part", connection -> Select.list(connection, sql.formatted(piece), reading));
     }
   }
 
-  private void removeKeys(Part part) throws StoreException {
+  /** Of events that have gone. Until then nobody minds them: they are anybody's to claim. */
+  private void removeKeys() throws StoreException {
     List<Boolean> gone;
     do {
       gone =
           connections.transact(
               "removing keys",
               connection ->
-                  PostgresHistory.list(
+                  Select.list(
                       connection,
                       "DELETE FROM keys WHERE ctid = ANY (ARRAY (SELECT ctid FROM keys"
-                          + " WHERE event >= ? AND event < ? LIMIT ?)) RETURNING true",
+                          + " WHERE event < ? LIMIT ?)) RETURNING true",
                       row -> row.getBoolean(1),
-                      part.first(),
-                      part.until(),
+                      PostgresHistory.floor(connection),
                       KEYS));
     } while (gone.size() == KEYS);
   }
 
-  private boolean drop(Part part, Contents contents) throws StoreException {
+  /**
+   * Drops a part that was looked through.
+   *
+   * @param since the lowest id of what may have been made of it since it was looked through
+   */
+  private boolean drop(Part part, Contents contents, long since) throws StoreException {
     boolean isGone =
         parts.drop(
             part,
             new Parts.Dropping() {
               @Override
               public boolean mayGo(Connection connection) throws SQLException {
-                return !isNeeded(connection, part);
+                return !isNeeded(connection, part) && !isReplayed(connection, part, since);
               }
 
               @Override

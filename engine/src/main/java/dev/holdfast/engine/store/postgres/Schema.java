@@ -54,7 +54,17 @@ public final class Schema {
     String place = connections.options().place();
     Optional<StoreRefused> refusal =
         connections.transact(
-            "preparing the tables", connection -> Optional.ofNullable(apply(connection, place)));
+            "preparing the tables",
+            connection -> {
+              // However long the scripts take, or another node that applies them.
+              int patience = connection.getNetworkTimeout();
+              connection.setNetworkTimeout(Runnable::run, 0);
+              try {
+                return Optional.ofNullable(apply(connection, place));
+              } finally {
+                connection.setNetworkTimeout(Runnable::run, patience);
+              }
+            });
     if (refusal.isPresent()) {
       throw refusal.get();
     }

@@ -132,12 +132,12 @@ CREATE TABLE calls (
 CREATE INDEX calls_to_answer ON calls (shard, id) WHERE answered_at IS NULL;
 
 -- Where the tables are cut, from the first id to that of the next part; one follows on the other.
--- What is below the lowest was removed. keep_until: until when the part must be kept at least, as far
--- as that has been looked up.
+-- What is below the lowest was removed. latest_finish: when the last message in the part has
+-- finished, as far as that has been looked up.
 CREATE TABLE parts (
-  first      bigint PRIMARY KEY,
-  until      bigint NOT NULL,
-  keep_until bigint
+  first         bigint PRIMARY KEY,
+  until         bigint NOT NULL,
+  latest_finish bigint
 );
 
 CREATE TABLE events (
@@ -193,6 +193,9 @@ CREATE TABLE open (
   PRIMARY KEY (id, tenant)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.5);
+
+-- What people list.
+CREATE INDEX open_by_tenant ON open (tenant, id);
 
 CREATE INDEX open_by_endpoint ON open (shard, endpoint, status, attempts, id);
 

@@ -16,6 +16,7 @@ import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.Snapshot.Stored;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.core.port.Written.AcceptResult;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Sample;
 import dev.holdfast.engine.store.StoreLimits;
@@ -26,6 +27,7 @@ import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -102,8 +104,7 @@ final class PartsTest {
 
   private long number(String sql) throws Exception {
     return connections.read(
-        "asking",
-        connection -> PostgresHistory.list(connection, sql, row -> row.getLong(1)).getFirst());
+        "asking", connection -> Select.list(connection, sql, row -> row.getLong(1)).getFirst());
   }
 
   @Test
@@ -133,6 +134,8 @@ final class PartsTest {
     assertThat(width(Duration.ofDays(7))).isEqualTo(Duration.ofHours(6));
     assertThat(width(Duration.ofDays(30))).isEqualTo(Duration.ofDays(1));
     assertThat(Parts.width(Retention.FOREVER)).isEqualTo(Duration.ofDays(7));
+    assertThat(Parts.width(new Retention(Duration.ofDays(7), 1))).isEqualTo(HOUR);
+    assertThat(Parts.width(new Retention(Duration.ofDays(30), 1))).isEqualTo(Duration.ofHours(6));
   }
 
   private static Duration width(Duration age) {
@@ -282,7 +285,7 @@ final class PartsTest {
   @Test
   void it_gives_way_to_whoever_is_at_work_and_comes_back() throws Exception {
     upkeep(DAY, START);
-    AcceptedEvent event = accepted(START, null);
+    AcceptedEvent event = accepted(START, "one");
     deliver(event, START);
     Instant later = START.plus(Duration.ofDays(3));
     try (Connection other = DriverManager.getConnection(url);
@@ -293,7 +296,73 @@ final class PartsTest {
       assertThat(isThere(event)).isTrue();
       other.rollback();
     }
+    assertThat(isRepeat(later, "one")).as("the event is there, and so is its id").isTrue();
     upkeep(DAY, later);
+    assertThat(isThere(event)).isFalse();
+    assertThat(isRepeat(later, "one")).isFalse();
+  }
+
+  private boolean isRepeat(Instant at, String callerId) throws Exception {
+    Event event =
+        new Event(
+            ids.next(at),
+            TENANT,
+            "order.paid",
+            null,
+            null,
+            Sample.bytes("{}"),
+            null,
+            callerId,
+            null);
+    AcceptResult result =
+        store.write(batch(accept(new AcceptedEvent(event, List.of())))).accepts().getFirst();
+    return ((AcceptResult.Kept) result).receipts().getFirst().repeat();
+  }
+
+  @Test
+  void an_id_that_was_left_of_a_removed_event_is_anybodys() throws Exception {
+    upkeep(DAY, START);
+    deliver(accepted(START, "one"), START);
+    deliver(accepted(START, "two"), START);
+    try (Connection other = DriverManager.getConnection(url);
+        Statement statement = other.createStatement()) {
+      statement.execute("CREATE TABLE kept AS SELECT * FROM keys");
+      upkeep(DAY, START.plus(Duration.ofDays(3)));
+      assertThat(number("SELECT count(*) FROM keys")).isZero();
+      // As if the node had died before it came to them.
+      statement.execute("INSERT INTO keys SELECT * FROM kept");
+    }
+    Instant later = START.plus(Duration.ofDays(3));
+    assertThat(isRepeat(later, "one")).isFalse();
+    assertThat(isRepeat(later, "one")).isTrue();
+    assertThat(number("SELECT count(*) FROM keys")).isEqualTo(2);
+    upkeep(DAY, later.plusSeconds(60));
+    assertThat(number("SELECT count(*) FROM keys")).isEqualTo(1);
+  }
+
+  @Test
+  void nodes_that_drop_parts_at_the_same_time_drop_each_once() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    deliver(event, START);
+    List<CompletableFuture<Removed>> nodes = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      nodes.add(
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return upkeep(DAY, START.plus(Duration.ofDays(3)));
+                } catch (Exception e) {
+                  throw new IllegalStateException(e);
+                }
+              }));
+    }
+    long removed = 0;
+    for (CompletableFuture<Removed> node : nodes) {
+      removed += node.join().events();
+    }
+    removed += upkeep(DAY, START.plus(Duration.ofDays(3))).events();
+    assertThat(removed).isEqualTo(1);
     assertThat(isThere(event)).isFalse();
   }
 }

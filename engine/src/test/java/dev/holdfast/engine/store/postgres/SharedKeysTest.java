@@ -146,7 +146,7 @@ final class SharedKeysTest {
                   .read(
                       "counting",
                       connection ->
-                          PostgresHistory.list(
+                          Select.list(
                               connection,
                               "SELECT max(id) = 200 AND count(*) = 200 FROM audit",
                               row -> row.getBoolean(1)))
