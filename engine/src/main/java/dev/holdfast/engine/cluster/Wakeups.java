@@ -109,7 +109,7 @@ final class Wakeups implements AutoCloseable {
       }
       try {
         telling.run(connection -> tell(connection, now));
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException e) {
         log.debug("cluster.not-told next=\"others look every second\"", e);
       }
     }

@@ -19,7 +19,7 @@
 -- Who takes part. A row is a process from its start to its end; the id is never used again. slot: the
 -- node's number in the ids that it gives out, which nobody else has while the row is there. What a
 -- node writes holds a share of its row's lock, and whoever takes its shards deletes the row: so
--- nothing of it is written after that. known: how far it has learned what everyone knows.
+-- nothing of it is written after that.
 CREATE TABLE nodes (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   slot       integer NOT NULL UNIQUE CHECK (slot BETWEEN 0 AND 1023),
