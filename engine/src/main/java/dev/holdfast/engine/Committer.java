@@ -118,7 +118,7 @@ final class Committer {
       countDropped(batch);
       return committed;
     } catch (StoreException e) {
-      return new Input.CommitFailed(batch, e.kind(), String.valueOf(e.getMessage()));
+      return new Input.CommitFailed(batch, e.kind(), String.valueOf(e.getMessage()), e.tenants());
     } catch (RuntimeException | Error e) {
       // Whether the batch is on disk is not known: the process has to end and look.
       return new Input.CommitFailed(batch, StoreException.Kind.BROKEN, e.toString());

@@ -65,8 +65,10 @@ public final class Loop implements View {
   private final Reserve reserve;
   private final Admission admission;
   private final News news;
+  private final Look look;
   private final Inbox inbox;
   private final Custody custody;
+  private final boolean shared;
   private boolean stopping;
   private boolean abandoned;
 
@@ -108,7 +110,7 @@ public final class Loop implements View {
       int node,
       Snapshot snapshot,
       Shards ours) {
-    boolean shared = !ours.equals(Shards.ALL);
+    shared = !ours.equals(Shards.ALL);
     this.limits = limits;
     this.schedule = schedule;
     this.health = health;
@@ -145,10 +147,12 @@ public final class Loop implements View {
     imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
     byHand = new RetryByHand(lanes, loads, wait, dispatch, commit);
     news = new News(lanes, match, align, subscriptions, commit, snapshot.version());
-    inbox = new Inbox(limits, lanes, loads, handOver, spread, replays);
+    look = new Look(lanes, loads, wait, handOver, schedule.unit());
+    inbox = new Inbox(limits, lanes, loads, handOver, spread, replays, look);
     custody =
         new Custody(
-            lanes, loads, commit, dispatch, wait, circuit, align, spread, replays, byHand, inbox);
+            lanes, loads, commit, dispatch, wait, circuit, align, spread, replays, byHand, inbox,
+            look);
     resume(snapshot);
   }
 
@@ -191,6 +195,7 @@ public final class Loop implements View {
       spread.run(turn);
       replays.run(turn);
       inbox.run(turn);
+      look.run(turn);
       refill.run(turn);
     }
     dispatch.run(turn);
@@ -205,6 +210,7 @@ public final class Loop implements View {
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
       case Input.Committed committed -> {
         landed(committed.batch(), committed.written(), turn);
+        inbox.goOn(turn);
         askAgain(turn);
       }
       case Input.CommitFailed failed -> {
@@ -519,12 +525,15 @@ public final class Loop implements View {
     };
   }
 
-  /** What could not be written about a message is tried again, by whoever decides for it then. */
+  /**
+   * What could not be written about a message is tried again. Where others write too, one of them
+   * may have finished the message: so it is looked at before.
+   */
   private void keepForLater(Held held, Turn turn) {
-    if (held.lane.ours) {
-      wait.keepUntil(held, turn.now().plus(schedule.unit()));
+    if (shared) {
+      look.at(held);
     } else {
-      lanes.letGo(held);
+      wait.keepUntil(held, turn.now().plus(schedule.unit()));
     }
   }
 
@@ -539,7 +548,13 @@ public final class Loop implements View {
       case Load.Pending pending -> pendingLoaded(pending, messages, number, turn);
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
       case Load.OfSubscription of -> align.loaded(of, messages, number, turn);
-      case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
+      case Load.Unfinished one -> {
+        if (look.has(one)) {
+          look.loaded(one, messages, number, turn);
+        } else {
+          byHand.loaded(one, messages, number, turn);
+        }
+      }
       case Load.Backlog _, Load.Events _, Load.OfReplay _, Load.Arrivals _ ->
           throw new IllegalStateException("such a load has an answer of its own: " + load);
     }

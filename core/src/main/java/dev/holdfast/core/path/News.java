@@ -85,7 +85,17 @@ final class News {
         all.created().forEach(one -> made(one, change));
         all.changed().forEach(one -> made(one, change));
       }
-      default -> {}
+      // The others change nothing that everyone knows, or only take away what has ended.
+      case Write.Accept _,
+          Write.Spread _,
+          Write.Deliver _,
+          Write.Retry _,
+          Write.Park _,
+          Write.Move _,
+          Write.Drop _,
+          Write.Forget _,
+          Write.ChangeState _,
+          Write.Progress _ -> {}
     }
   }
 
