@@ -19,7 +19,6 @@ import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.postgres.Holders;
 import dev.holdfast.engine.store.postgres.SqlStates;
 import io.vertx.core.json.JsonObject;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,7 +67,6 @@ public final class Cluster implements AutoCloseable {
   private static final Duration BETWEEN_TAKE_OVERS = Duration.ofMillis(50);
 
   private static final int MOST_TAKE_OVERS = 8;
-  private static final Duration TIDY_EVERY = Duration.ofMinutes(1);
 
   /** How many shards are given back at a time: only they pause. */
   private static final int MOST_RELEASED = 16;
@@ -214,14 +212,13 @@ public final class Cluster implements AutoCloseable {
     this.measured = measured;
     this.clock = clock;
     this.maker = maker;
-    Link.Connecting own = connecting::connect;
-    this.renewing = new Link(own);
-    this.balancing = new Link(own);
-    this.looking = new Link(own);
-    this.wakeups = new Wakeups(own, this::heard);
+    this.renewing = new Link(connecting);
+    this.balancing = new Link(connecting);
+    this.looking = new Link(connecting);
+    this.wakeups = new Wakeups(connecting, this::heard);
     this.calls =
         new Calls(
-            own,
+            connecting,
             () -> held,
             shards -> wakeups.tell(Wakeups.Channel.CALLS, shards),
             (request, by, replyTo) -> path().ask(request, by, replyTo),
@@ -229,13 +226,6 @@ public final class Cluster implements AutoCloseable {
             history);
     this.learning = new Learning(store, input -> path().put(input));
     this.leaseEndNanos = System.nanoTime() + settings.lease().toNanos();
-  }
-
-  /** Makes a connection. */
-  @FunctionalInterface
-  public interface Connecting {
-    /** Makes one. */
-    Connection connect() throws SQLException;
   }
 
   /** What the path begins with: everything that everyone knows, and no shards. */
@@ -258,7 +248,6 @@ public final class Cluster implements AutoCloseable {
       var _ =
           poll.scheduleWithFixedDelay(
               this::lookForAll, 0, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-      var _ = poll.scheduleWithFixedDelay(this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
     } catch (RejectedExecutionException _) {
       // It was closed at once.
     }
@@ -472,19 +461,6 @@ public final class Cluster implements AutoCloseable {
       path().put(new Input.StoredByAll(store.stored()));
     } catch (StoreException | RuntimeException e) {
       log.debug("cluster.stored-unknown next=\"looking again in a second\"", e);
-    }
-  }
-
-  private void tidy() {
-    calls.tidy();
-    try {
-      looking.run(
-          connection -> {
-            Leases.tidy(connection);
-            return true;
-          });
-    } catch (SQLException | RuntimeException e) {
-      log.debug("cluster.untidied next=\"again in a minute\"", e);
     }
   }
 

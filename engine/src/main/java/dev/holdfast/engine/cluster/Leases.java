@@ -96,12 +96,6 @@ final class Leases {
       FROM gone WHERE shards.node = gone.id
       """;
 
-  private static final String TIDY =
-      """
-      DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
-        AND node NOT IN (SELECT id FROM nodes)
-      """;
-
   private Leases() {}
 
   /**
@@ -235,13 +229,6 @@ final class Leases {
   static void leave(Connection connection, long node) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(LEAVE)) {
       statement.setLong(1, node);
-      statement.executeUpdate();
-    }
-  }
-
-  /** Removes what is left of nodes that are long gone. */
-  static void tidy(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(TIDY)) {
       statement.executeUpdate();
     }
   }

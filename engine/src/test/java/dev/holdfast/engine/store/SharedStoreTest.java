@@ -267,7 +267,13 @@ final class SharedStoreTest {
     Subscription subscription = sample.subscription(endpoint, "a");
     one.write(of(Shards.ALL, 0, new Write.Subscribe(subscription, endpoint)));
     Write accepted = accept(sample.pending(E1));
-    assertKind(Kind.STALE, () -> other.write(of(Shards.ALL, 0, accepted)));
+    assertThatThrownBy(() -> other.write(of(Shards.ALL, 0, accepted)))
+        .isInstanceOfSatisfying(
+            StoreException.class,
+            failure -> {
+              assertThat(failure.kind()).isEqualTo(Kind.STALE);
+              assertThat(failure.tenants()).containsExactly(TENANT);
+            });
     other.write(
         of(Shards.ALL, 0, accept(sample.pending(sample.event("another tenant", null, "1")))));
     Known known = other.changes(0);

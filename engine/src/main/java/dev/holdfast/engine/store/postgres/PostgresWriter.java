@@ -54,9 +54,9 @@ final class PostgresWriter implements AutoCloseable {
 
   private static final Form STALE =
       Form.of(
-          "SELECT holdfast_stale(k.tenant) FROM %s AS t(tenant, basis, own)"
+          "SELECT holdfast_stale(array_agg(k.tenant)) FROM %s AS t(tenant, basis, own)"
               + " JOIN known_of_tenants k ON k.tenant = t.tenant"
-              + " WHERE k.version > t.basis AND k.version <> t.own",
+              + " WHERE k.version > t.basis AND k.version <> t.own HAVING count(*) > 0",
           TEXT, LONG, LONG);
 
   private static final int MOST_TRIES = 5;

@@ -3,10 +3,14 @@ package dev.holdfast.engine.store.postgres;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.engine.store.Damaged;
+import io.vertx.core.json.JsonArray;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /** What the errors of PostgreSQL mean. */
 public final class SqlStates {
@@ -43,7 +47,19 @@ public final class SqlStates {
    * unless something about them is wrong.
    */
   static StoreException writeFailure(String doing, SQLException cause) {
-    return failure(doing, cause, writeKind(cause));
+    Kind kind = writeKind(cause);
+    return kind == Kind.STALE
+        ? StoreException.stale(doing + ": " + cause.getMessage(), cause, tenants(cause))
+        : failure(doing, cause, kind);
+  }
+
+  /** Whose part of a batch is stale, as our own function says it; nobody if it does not. */
+  private static Set<String> tenants(SQLException cause) {
+    ServerErrorMessage said = cause instanceof PSQLException e ? e.getServerErrorMessage() : null;
+    String names = said == null ? null : said.getDetail();
+    return names == null
+        ? Set.of()
+        : new JsonArray(names).stream().map(String.class::cast).collect(Collectors.toSet());
   }
 
   private static StoreException failure(String doing, SQLException cause, Kind kind) {

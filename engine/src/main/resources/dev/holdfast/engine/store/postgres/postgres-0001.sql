@@ -82,11 +82,12 @@ BEGIN
   END IF;
 END $$;
 
--- Refuses a batch that was decided by what a tenant had before.
-CREATE FUNCTION holdfast_stale(tenant text) RETURNS void
+-- Refuses a batch that was decided by what tenants had before; the detail names them, in JSON.
+CREATE FUNCTION holdfast_stale(tenants text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'another node has changed something of tenant %', tenant USING ERRCODE = 'HF003';
+  RAISE EXCEPTION 'another node has changed something of tenant %', tenants[1]
+    USING ERRCODE = 'HF003', DETAIL = to_json(tenants)::text;
 END $$;
 
 -- What everyone knows: the version, in its only row, and the version in which something of a tenant
