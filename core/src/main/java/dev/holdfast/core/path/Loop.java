@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -214,7 +215,7 @@ public final class Loop implements View {
         askAgain(turn);
       }
       case Input.CommitFailed failed -> {
-        commitFailed(failed.kind(), turn);
+        commitFailed(failed.kind(), failed.tenants(), turn);
         askAgain(turn);
       }
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
@@ -292,11 +293,12 @@ public final class Loop implements View {
   }
 
   private void askAgain(Turn turn) {
-    if (news.isMissing()) {
-      return;
-    }
     for (Input.Asked asked : later.take()) {
-      answer(asked, turn);
+      if (waitsForNews(asked.request())) {
+        later.ask(asked);
+      } else {
+        answer(asked, turn);
+      }
     }
   }
 
@@ -308,7 +310,7 @@ public final class Loop implements View {
       turn.reply(replyTo, new Refused(refusing));
       return;
     }
-    if (news.isMissing() && dependsOnNews(asked.request())) {
+    if (waitsForNews(asked.request())) {
       waitForNews(asked, turn);
       return;
     }
@@ -326,6 +328,10 @@ public final class Loop implements View {
       case Request.Replay replay -> replays.start(replay, by, replyTo, turn);
       case Request.CancelReplay cancel -> replays.cancel(cancel, by, replyTo, turn);
     }
+  }
+
+  private boolean waitsForNews(Request request) {
+    return news.isMissing(request.tenant()) && dependsOnNews(request);
   }
 
   /** Whether what other nodes have changed may make the answer another. */
@@ -467,19 +473,19 @@ public final class Loop implements View {
   }
 
   /** A batch is not on disk: refuses who waited, and keeps every message of it in hand. */
-  private void commitFailed(StoreException.Kind kind, Turn turn) {
+  private void commitFailed(StoreException.Kind kind, Set<String> tenants, Turn turn) {
     if (kind == StoreException.Kind.FENCED) {
       abandon(turn);
       return;
     }
     boolean isStale = kind == StoreException.Kind.STALE;
     if (isStale) {
-      news.missing(turn);
+      news.missing(tenants, turn);
     }
     Refused refused = new Refused(why(kind));
-    for (Entry entry : commit.failed(kind, turn)) {
+    for (Entry entry : commit.failed(kind, tenants, turn)) {
       if (isStale && entry.replyTo() instanceof Input.Asked asked) {
-        later.ask(asked);
+        decideAnew(asked, turn);
       } else if (entry.replyTo() != null) {
         turn.reply(entry.replyTo(), refused);
       }
@@ -513,7 +519,17 @@ public final class Loop implements View {
       }
     }
     if (isStale) {
-      subscriptions.forgetSettings();
+      subscriptions.forgetSettings(tenants);
+    }
+  }
+
+  /** Asks once more when the news are here, unless that has gone on for too long. */
+  private void decideAnew(Input.Asked asked, Turn turn) {
+    Stale stale = Stale.of(asked.replyTo(), turn);
+    if (stale.isTooLong(turn)) {
+      turn.reply(stale, new Refused(Refused.Why.STORE_AWAY));
+    } else {
+      later.ask(new Input.Asked(asked.request(), asked.by(), stale));
     }
   }
 
