@@ -344,8 +344,7 @@ public final class Cluster implements AutoCloseable {
   private void awayIfSo(String what, Exception cause) {
     boolean isAbout =
         switch (cause) {
-          case SQLException e ->
-              SqlStates.failure(what, e).kind() == StoreException.Kind.AWAY;
+          case SQLException e -> SqlStates.failure(what, e).kind() == StoreException.Kind.AWAY;
           case StoreException e -> e.kind() == StoreException.Kind.AWAY;
           default -> false;
         };
@@ -656,9 +655,7 @@ public final class Cluster implements AutoCloseable {
           seen.others().stream()
               .filter(one -> ids.contains(one.id()) && ends.contains(one.expiresMicros()))
               .toList();
-      if (left.isEmpty()
-          || tries == MOST_TAKE_OVERS
-          || pauseUnlessClosing(BETWEEN_TAKE_OVERS)) {
+      if (left.isEmpty() || tries == MOST_TAKE_OVERS || pauseUnlessClosing(BETWEEN_TAKE_OVERS)) {
         return seen;
       }
       if (tries > 1) {

@@ -158,8 +158,7 @@ final class Leases {
           mine = shards;
         } else {
           others.add(
-              new Other(
-                  id, found.getLong(2), Duration.of(found.getLong(3), ChronoUnit.MICROS)));
+              new Other(id, found.getLong(2), Duration.of(found.getLong(3), ChronoUnit.MICROS)));
         }
       }
     }

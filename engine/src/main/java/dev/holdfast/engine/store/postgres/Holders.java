@@ -15,7 +15,10 @@ public final class Holders {
   /** "Held" in ASCII: the first part of the lock's number. */
   private static final int LOCK = 0x48656c64;
 
-  /** Only one in a transaction that waits for its client: what works, or waits for a standby, ends by itself. */
+  /**
+   * Only one in a transaction that waits for its client: what works, or waits for a standby, ends
+   * by itself.
+   */
   private static final String END =
       """
       SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid

@@ -26,8 +26,8 @@ public final class SqlStates {
   private static final Set<String> AGAIN = Set.of("40001", "40P01");
   private static final Set<String> DAMAGE = Set.of("XX001", "XX002");
   private static final Set<String> FULL = Set.of("53000", "53100", "53200");
-  private static final Set<String> CUT_SHORT = Set.of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04");
-
+  private static final Set<String> CUT_SHORT =
+      Set.of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04");
 
   /** The server cannot be had, or not for this, whatever it is asked. */
   private static final Set<String> AWAY = Set.of("53300", "25006", "3D000");
