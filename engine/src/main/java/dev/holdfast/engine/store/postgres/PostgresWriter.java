@@ -143,7 +143,7 @@ final class PostgresWriter implements AutoCloseable {
         undo(e);
         // A connection may have been lost long ago, and upkeep removes a table now and then.
         boolean isWorthOne =
-            tries == 1 && (SqlStates.isAboutTables(e) || isConnected && SqlStates.isCutShort(e));
+            tries == 1 && (SqlStates.isAboutTables(e) || (isConnected && SqlStates.isCutShort(e)));
         if (tries == MOST_TRIES || !(isWorthOne || SqlStates.isWorthAnotherTry(e))) {
           StoreException failure = SqlStates.writeFailure("writing a batch", e);
           if (failure.kind() == Kind.BROKEN) {
