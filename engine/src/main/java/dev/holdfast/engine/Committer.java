@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is
  * due. A step takes a few milliseconds and is followed by a pause, so batches never wait for long;
- * and since the thread takes turns by time, a step comes even when batches never end. In a shared
- * store upkeep has a thread of its own: it can take longer there, and is in nobody's way.
+ * and since the thread takes turns by time, a step comes even when batches never end. A shared
+ * store does it beside: it is only told here that it is time.
  */
 final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
@@ -47,7 +47,6 @@ final class Committer {
   private volatile Consumer<Removed> whenRemoved = _ -> {};
   private final ScheduledThreadPoolExecutor thread =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
-  private final ScheduledThreadPoolExecutor upkeepThread;
   private final Duration pause;
   private final Map<DropReason, LongAdder> dropped = new EnumMap<>(DropReason.class);
 
@@ -61,18 +60,12 @@ final class Committer {
   }
 
   /**
-   * @param shared whether upkeep has a thread of its own
+   * @param shared whether the store is asked over a network, by several
    */
   Committer(Store store, UpkeepStep upkeep, boolean shared) {
     this.store = store;
     this.upkeep = upkeep;
     this.pause = shared ? SHARED_PAUSE : PAUSE;
-    this.upkeepThread =
-        shared
-            ? new ScheduledThreadPoolExecutor(
-                1, Thread.ofPlatform().name("holdfast-upkeep").daemon().factory())
-            : thread;
-    upkeepThread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     for (DropReason reason : DropReason.values()) {
       dropped.put(reason, new LongAdder());
@@ -118,7 +111,7 @@ final class Committer {
       countDropped(batch);
       return committed;
     } catch (StoreException e) {
-      return new Input.CommitFailed(batch, e.kind(), String.valueOf(e.getMessage()));
+      return new Input.CommitFailed(batch, e.kind(), String.valueOf(e.getMessage()), e.tenants());
     } catch (RuntimeException | Error e) {
       // Whether the batch is on disk is not known: the process has to end and look.
       return new Input.CommitFailed(batch, StoreException.Kind.BROKEN, e.toString());
@@ -127,7 +120,7 @@ final class Committer {
 
   private void upkeepAfter(Duration time) {
     try {
-      var _ = upkeepThread.schedule(this::doUpkeep, time.toNanos(), TimeUnit.NANOSECONDS);
+      var _ = thread.schedule(this::doUpkeep, time.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       // The committer is being closed: what is left is done after the next start.
     }
@@ -177,7 +170,6 @@ final class Committer {
   }
 
   void close() {
-    upkeepThread.close();
     thread.close();
   }
 }

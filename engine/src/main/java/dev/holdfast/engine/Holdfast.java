@@ -252,6 +252,11 @@ public final class Holdfast {
           public void changed() {
             cluster.changed();
           }
+
+          @Override
+          public void inDoubt(Throwable cause) {
+            cluster.away(cause);
+          }
         });
     Loop loop = cluster.firstLoop();
     Parts parts = new Parts(options, vertx, clock, tracer, store, true);

@@ -567,7 +567,7 @@ final class LoopRunner implements Cluster.Path {
 
   private void loadFailed(int begun, Load load, Throwable failure) {
     if (failure instanceof StoreException e && e.kind() == StoreException.Kind.BROKEN) {
-      onContext(() -> breakDown(e));
+      breakDown(e);
       return;
     }
     Cluster cluster = world.cluster();
@@ -592,7 +592,12 @@ final class LoopRunner implements Cluster.Path {
         });
   }
 
-  private void breakDown(Throwable cause) {
+  @Override
+  public void breakDown(Throwable cause) {
+    onContext(() -> breakDownNow(cause));
+  }
+
+  private void breakDownNow(Throwable cause) {
     if (!broken) {
       broken = true;
       log.error("engine.broken next=\"the process ends; what was accepted is on disk\"", cause);

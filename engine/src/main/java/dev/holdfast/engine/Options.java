@@ -42,10 +42,9 @@ public record Options(
   /**
    * A database that several engines share.
    *
-   * @param version which program this is, for people who look at the nodes
    * @param listens whether other nodes can wake this one; without that it looks every second
    */
-  public record Shared(PostgresOptions database, String version, boolean listens) {}
+  public record Shared(PostgresOptions database, boolean listens) {}
 
   /** Options with the embedded store. */
   public Options(

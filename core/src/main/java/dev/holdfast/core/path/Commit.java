@@ -12,9 +12,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,10 @@ final class Commit {
   private final Limits limits;
   private final Reserve reserve;
   private final WriteQueue queue = new WriteQueue();
+
+  /** Events that were decided anew again and again: they go first, with nothing else. */
+  private final WriteQueue hurried = new WriteQueue();
+
   private final Deque<List<Entry>> pieces = new ArrayDeque<>();
   private final Deque<Entry> changes = new ArrayDeque<>();
   private final Set<Lane> touched = new LinkedHashSet<>();
@@ -62,6 +68,12 @@ final class Commit {
 
   /** What the node has learned of what everyone knows; nobody else's store has no versions. */
   private long version;
+
+  /** The last version in which something of a tenant was changed, of those learned. */
+  private final Map<String, Long> changedOf = new HashMap<>();
+
+  /** The last one of which it is not known whose it was. */
+  private long changedOfSomebody;
 
   /** What it had learned when somebody set the oldest of what is set and not on disk. */
   private long settingsBasis = Long.MAX_VALUE;
@@ -150,9 +162,27 @@ final class Commit {
       if (lane != null) {
         return lane.endpoint.tenant();
       }
+      if (write instanceof Write.Import all) {
+        return all.created().isEmpty()
+            ? all.changed().getFirst().subscription().tenant()
+            : all.created().getFirst().subscription().tenant();
+      }
       return write instanceof Write.Accept accept && !accept.events().isEmpty()
           ? accept.events().getFirst().event().tenant()
           : "";
+    }
+
+    /** Whether another node's changes have made it be decided anew again and again. */
+    boolean isHurried() {
+      return write instanceof Write.Accept
+          && replyTo instanceof Input.Asked asked
+          && asked.replyTo() instanceof Stale stale
+          && stale.isHurried();
+    }
+
+    /** Whether it has to be decided anew when so have these tenants' entries, or everybody's. */
+    boolean isStaleWith(Set<String> tenants) {
+      return isOfWhatIsKnown() && (tenants.isEmpty() || tenants.contains(tenant()));
     }
 
     static Entry of(Write write, Held held) {
@@ -179,7 +209,7 @@ final class Commit {
     if (isChange(entry)) {
       changes.add(entry);
     } else {
-      queue.add(
+      (entry.isHurried() ? hurried : queue).add(
           version != Long.MAX_VALUE && entry.isOfWhatIsKnown() ? entry.decidedBy(version) : entry);
     }
     unwritten += entry.weight();
@@ -211,9 +241,18 @@ final class Commit {
     }
   }
 
-  /** The node has learned what everyone knows up to this version. */
-  void learned(long upTo) {
+  /**
+   * The node has learned what everyone knows up to this version.
+   *
+   * @param tenants whose subscriptions and endpoints have changed
+   * @param isAll whether nobody else's may have
+   */
+  void learned(long upTo, Set<String> tenants, boolean isAll) {
     version = upTo;
+    tenants.forEach(tenant -> changedOf.put(tenant, upTo));
+    if (!isAll) {
+      changedOfSomebody = upTo;
+    }
   }
 
   /** The node decides for other shards from now on. */
@@ -242,9 +281,11 @@ final class Commit {
     return entry.lane() != null && shards.has(entry.lane().endpoint.id());
   }
 
-  /** Nothing is set any more that is not on disk yet. */
-  void forgetSettings() {
-    settingsBasis = Long.MAX_VALUE;
+  /** Something is set no longer that is not on disk yet. */
+  void forgotSettings() {
+    if (configured().isEmpty()) {
+      settingsBasis = Long.MAX_VALUE;
+    }
   }
 
   /** The lanes about which something is set that is not on disk yet. */
@@ -277,6 +318,7 @@ final class Commit {
     List<Consumer<Answer>> waiting = new ArrayList<>();
     List<Entry> all = new ArrayList<>(underWay);
     pieces.forEach(all::addAll);
+    hurried.removeIf(all::add);
     queue.removeIf(all::add);
     all.addAll(changes);
     for (Entry entry : all) {
@@ -304,9 +346,9 @@ final class Commit {
       return;
     }
     retryAt = null;
-    List<Entry> next = pieces.poll();
+    List<Entry> next = hurried.isEmpty() ? pieces.poll() : gather(hurried);
     if (next == null) {
-      next = gather();
+      next = gather(queue);
     }
     next.addAll(changes);
     changes.clear();
@@ -350,7 +392,7 @@ final class Commit {
     }
     long basis = Long.MAX_VALUE;
     for (Entry entry : next) {
-      basis = Math.min(basis, entry.basis());
+      basis = Math.min(basis, basis(entry));
     }
     if (touchedUnderWay.stream().anyMatch(one -> hasConfigured(one.deeds()))) {
       settingsBasisUnderWay = settingsBasis;
@@ -360,6 +402,14 @@ final class Commit {
       settingsBasis = Long.MAX_VALUE;
     }
     return basis;
+  }
+
+  /** An entry is as good as if it was decided now when nothing of its tenant was changed since. */
+  private long basis(Entry entry) {
+    boolean isOfNow =
+        changedOfSomebody <= entry.basis()
+            && changedOf.getOrDefault(entry.tenant(), 0L) <= entry.basis();
+    return isOfNow ? Math.max(version, entry.basis()) : entry.basis();
   }
 
   /** All but those whose endpoint the store has not and does not get now: they wait for it. */
@@ -406,12 +456,12 @@ final class Commit {
             && (lane.endpoint.rateLimit() != null || lane.endpoint.tls() != null));
   }
 
-  private List<Entry> gather() {
-    List<Entry> gathered = new ArrayList<>(Math.min(queue.size(), limits.batchWrites()));
+  private List<Entry> gather(WriteQueue line) {
+    List<Entry> gathered = new ArrayList<>(Math.min(line.size(), limits.batchWrites()));
     int weight = 0;
     long bytes = 0;
     while (weight < limits.batchWrites() && bytes < limits.batchBytes()) {
-      Entry entry = queue.poll();
+      Entry entry = line.poll();
       if (entry == null) {
         break;
       }
@@ -439,8 +489,12 @@ final class Commit {
     return landed;
   }
 
-  /** Nothing of the batch under way is on disk: returns the entries that are given up. */
-  List<Entry> failed(StoreException.Kind kind, Turn turn) {
+  /**
+   * Nothing of the batch under way is on disk: returns the entries that are given up.
+   *
+   * @param tenants whose entries have to be decided anew; nobody if it may be everybody's
+   */
+  List<Entry> failed(StoreException.Kind kind, Set<String> tenants, Turn turn) {
     List<Entry> failed = underWay;
     for (Touched one : touchedUnderWay) {
       touched.add(one.lane());
@@ -458,7 +512,7 @@ final class Commit {
           case REFUSED -> split(failed, turn);
           case FULL -> keepOutcomes(failed, Refused.Why.STORE_FULL, turn);
           case AWAY -> keepOutcomes(failed, Refused.Why.STORE_AWAY, turn);
-          case STALE -> keepWhatHolds(failed);
+          case STALE -> keepWhatHolds(failed, tenants);
           case FENCED, BROKEN -> List.of();
         };
     for (Entry entry : givenUp) {
@@ -502,15 +556,17 @@ final class Commit {
   }
 
   /** Gives up what may be another now that other nodes have changed something. */
-  private List<Entry> keepWhatHolds(List<Entry> failed) {
+  private List<Entry> keepWhatHolds(List<Entry> failed, Set<String> tenants) {
     List<Entry> givenUp = new ArrayList<>();
     List<Entry> holding = new ArrayList<>();
     for (Entry one : withoutChanges(failed)) {
-      (one.isOfWhatIsKnown() ? givenUp : holding).add(one);
+      (one.isStaleWith(tenants) ? givenUp : holding).add(one);
     }
-    pieces.forEach(piece -> piece.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry)));
+    hurried.removeIf(entry -> entry.isStaleWith(tenants) && givenUp.add(entry));
+    pieces.forEach(
+        piece -> piece.removeIf(entry -> entry.isStaleWith(tenants) && givenUp.add(entry)));
     pieces.removeIf(List::isEmpty);
-    queue.removeIf(entry -> entry.isOfWhatIsKnown() && givenUp.add(entry));
+    queue.removeIf(entry -> entry.isStaleWith(tenants) && givenUp.add(entry));
     if (!holding.isEmpty()) {
       pieces.addFirst(holding);
     }
@@ -528,6 +584,7 @@ final class Commit {
     // All that waits is given up, in its order: a later change is made of those before it.
     pieces.forEach(piece -> piece.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry)));
     pieces.removeIf(List::isEmpty);
+    hurried.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
     queue.removeIf(entry -> entry.replyTo() != null && givenUp.add(entry));
     giveUpWaiting(givenUp);
     if (!kept.isEmpty()) {
@@ -569,6 +626,7 @@ final class Commit {
   boolean isIdle() {
     return !busy
         && queue.isEmpty()
+        && hurried.isEmpty()
         && pieces.isEmpty()
         && changes.isEmpty()
         && touched.isEmpty()

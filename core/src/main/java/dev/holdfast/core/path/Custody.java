@@ -31,6 +31,7 @@ final class Custody {
   private final Replays replays;
   private final RetryByHand byHand;
   private final Inbox inbox;
+  private final Look look;
   private final List<Leaving> leaving = new ArrayList<>();
 
   Custody(
@@ -44,7 +45,8 @@ final class Custody {
       Spread spread,
       Replays replays,
       RetryByHand byHand,
-      Inbox inbox) {
+      Inbox inbox,
+      Look look) {
     this.lanes = lanes;
     this.loads = loads;
     this.commit = commit;
@@ -56,6 +58,7 @@ final class Custody {
     this.replays = replays;
     this.byHand = byHand;
     this.inbox = inbox;
+    this.look = look;
   }
 
   /** Shards that are to go. */
@@ -110,7 +113,8 @@ final class Custody {
         lost.add(lane);
       }
     }
-    loads.disown(load -> isAbout(load, shards));
+    loads.disown(load -> isAbout(load, shards) || look.isAbout(load, shards));
+    look.letGo(shards);
     byHand.doubt();
     dispatch.letGo(lost);
     for (Held held : lanes.heldOfOthers()) {

@@ -99,21 +99,40 @@ final class HandOver {
     place(lane, message, body, nothingBefore, turn);
   }
 
-  /** A message that another node has left for this one, and whether it is to be found elsewhere. */
-  void arrived(Arrived arrived, boolean isFresh, Turn turn) {
+  /**
+   * A message that another node has left for this one, or this one before it decided for the shard.
+   *
+   * @param isFresh whether this node has not written the message since it was read
+   * @return whether it will be found; if not, it has to be looked at anew
+   */
+  boolean arrived(Arrived arrived, boolean isFresh, Turn turn) {
     Lane lane = lanes.of(arrived.endpoint());
     if (!lane.ours) {
-      return;
+      return true;
     }
     boolean isNext = lane.pendingUnheld() == 0;
     lanes.counted(lane, arrived.status(), 1);
     Message message = arrived.message();
-    if (message != null
-        && isFresh
-        && message.endpoint() == arrived.endpoint()
-        && lanes.held(message.id()) == null) {
+    boolean isUnplaced =
+        message != null
+            && message.endpoint() == arrived.endpoint()
+            && lanes.held(message.id()) == null;
+    if (message != null && isUnplaced && isFresh) {
       place(lane, message, null, isNext, turn);
     }
+    goOn(lane);
+    return isFresh || !isUnplaced;
+  }
+
+  /** A message that the store has and that is counted. */
+  void found(Message message, Turn turn) {
+    Lane lane = lanes.of(message.endpoint());
+    place(lane, message, null, false, turn);
+    goOn(lane);
+  }
+
+  /** The lane may have something to do that it had not. */
+  void goOn(Lane lane) {
     refill.want(lane);
     probe.somethingToTry(lane);
   }

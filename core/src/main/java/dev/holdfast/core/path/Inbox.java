@@ -1,6 +1,7 @@
 package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.FanOut;
+import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.Arrivals;
@@ -23,21 +24,32 @@ final class Inbox {
   private final HandOver handOver;
   private final Spread spread;
   private final Replays replays;
+  private final Look look;
   private boolean isWanted;
   private Load.@Nullable Arrivals reading;
   private Instant retryAt = Instant.EPOCH;
 
-  /** What has come for endpoints that this node does not know of yet. */
+  /**
+   * What has come for endpoints that this node does not know of yet, or by a batch of its own that
+   * has not been answered yet.
+   */
   private List<Early> early = new ArrayList<>();
 
   Inbox(
-      Limits limits, Lanes lanes, Loads loads, HandOver handOver, Spread spread, Replays replays) {
+      Limits limits,
+      Lanes lanes,
+      Loads loads,
+      HandOver handOver,
+      Spread spread,
+      Replays replays,
+      Look look) {
     this.limits = limits;
     this.lanes = lanes;
     this.loads = loads;
     this.handOver = handOver;
     this.spread = spread;
     this.replays = replays;
+    this.look = look;
   }
 
   /** What has come too early, with the shard that it has come for. */
@@ -73,17 +85,35 @@ final class Inbox {
     reading = null;
     isWanted |= arrivals.isMore();
     for (Arrived arrived : arrivals.messages()) {
-      if (lanes.get(arrived.endpoint()) == null) {
-        early.add(new Early.OfMessage(arrived));
-      } else {
-        handOver.arrived(arrived, !loads.isOutOfTime(arrived.id(), number), turn);
-      }
+      arrived(arrived, !loads.isOutOfTime(arrived.id(), number), turn);
     }
     arrivals.fanOuts().forEach(this::arrived);
     for (Replay replay : arrivals.replays()) {
       replays.resume(replay);
     }
     loads.forget(load);
+  }
+
+  private void arrived(Arrived arrived, boolean isFresh, Turn turn) {
+    if (lanes.get(arrived.endpoint()) == null || isUnanswered(arrived)) {
+      early.add(new Early.OfMessage(arrived));
+    } else if (!handOver.arrived(arrived, isFresh, turn)) {
+      look.at(arrived.id(), arrived.endpoint());
+    }
+  }
+
+  /**
+   * Whether this node has brought the message there itself, before it decided for the shard, and
+   * does not know yet that this is on disk. Until it does, no read is believed about it.
+   */
+  private boolean isUnanswered(Arrived arrived) {
+    Message message = arrived.message();
+    Held held = lanes.held(arrived.id());
+    return loads.isAccepting(arrived.id())
+        || (message != null
+            && held != null
+            && message.endpoint() == arrived.endpoint()
+            && held.lane.endpoint.id() != arrived.endpoint());
   }
 
   private void arrived(FanOut step) {
@@ -104,7 +134,7 @@ final class Inbox {
     retryAt = turn.now().plus(limits.retryStoreAfter());
   }
 
-  /** More endpoints are known: takes in what has come for them. */
+  /** More endpoints are known, or a batch has been answered: takes in what has waited for it. */
   void goOn(Turn turn) {
     if (early.isEmpty()) {
       return;
@@ -114,13 +144,8 @@ final class Inbox {
     for (Early one : before) {
       switch (one) {
         case Early.OfStep(FanOut step) -> arrived(step);
-        case Early.OfMessage(Arrived arrived) -> {
-          if (lanes.get(arrived.endpoint()) == null) {
-            early.add(one);
-          } else {
-            handOver.arrived(arrived, true, turn);
-          }
-        }
+        // Nothing can have been written about it meanwhile.
+        case Early.OfMessage(Arrived arrived) -> arrived(arrived, true, turn);
       }
     }
   }

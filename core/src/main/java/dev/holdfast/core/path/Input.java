@@ -18,6 +18,7 @@ import dev.holdfast.core.port.Written;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** What can happen to the {@link Loop}. */
@@ -47,8 +48,19 @@ public sealed interface Input {
   /** A batch is on disk. */
   record Committed(Batch batch, Written written) implements Input {}
 
-  /** A batch is not on disk, and nothing of it is. */
-  record CommitFailed(Batch batch, StoreException.Kind kind, String detail) implements Input {}
+  /**
+   * A batch is not on disk, and nothing of it is.
+   *
+   * @param tenants whose entries have to be decided anew; nobody if it may be everybody's
+   */
+  record CommitFailed(Batch batch, StoreException.Kind kind, String detail, Set<String> tenants)
+      implements Input {
+
+    /** What is no one tenant's. */
+    public CommitFailed(Batch batch, StoreException.Kind kind, String detail) {
+      this(batch, kind, detail, Set.of());
+    }
+  }
 
   /** Messages were read from the store. */
   record Loaded(Load load, List<Message> messages) implements Input {}

@@ -139,12 +139,17 @@ final class Loads {
    * message was last written, or from before its acceptance was answered.
    */
   boolean isOutOfTime(long message, long number) {
-    Map.Entry<Long, Long> request = acceptingLike(message).floorEntry(message);
-    if (request != null && message <= request.getValue()) {
+    if (isAccepting(message)) {
       return true;
     }
     Long lastStarted = written.get(message);
     return lastStarted != null && lastStarted >= number;
+  }
+
+  /** Whether a message is being written for the first time, as far as is known. */
+  boolean isAccepting(long message) {
+    Map.Entry<Long, Long> request = acceptingLike(message).floorEntry(message);
+    return request != null && message <= request.getValue();
   }
 
   /** The store has the message in another way than before. */

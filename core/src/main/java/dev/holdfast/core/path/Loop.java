@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -65,8 +66,10 @@ public final class Loop implements View {
   private final Reserve reserve;
   private final Admission admission;
   private final News news;
+  private final Look look;
   private final Inbox inbox;
   private final Custody custody;
+  private final boolean shared;
   private boolean stopping;
   private boolean abandoned;
 
@@ -108,7 +111,7 @@ public final class Loop implements View {
       int node,
       Snapshot snapshot,
       Shards ours) {
-    boolean shared = !ours.equals(Shards.ALL);
+    shared = !ours.equals(Shards.ALL);
     this.limits = limits;
     this.schedule = schedule;
     this.health = health;
@@ -145,10 +148,12 @@ public final class Loop implements View {
     imports = new Imports(ids, match, lanes, commit, align, subscriptions, later);
     byHand = new RetryByHand(lanes, loads, wait, dispatch, commit);
     news = new News(lanes, match, align, subscriptions, commit, snapshot.version());
-    inbox = new Inbox(limits, lanes, loads, handOver, spread, replays);
+    look = new Look(lanes, loads, wait, handOver, schedule.unit());
+    inbox = new Inbox(limits, lanes, loads, handOver, spread, replays, look);
     custody =
         new Custody(
-            lanes, loads, commit, dispatch, wait, circuit, align, spread, replays, byHand, inbox);
+            lanes, loads, commit, dispatch, wait, circuit, align, spread, replays, byHand, inbox,
+            look);
     resume(snapshot);
   }
 
@@ -191,6 +196,7 @@ public final class Loop implements View {
       spread.run(turn);
       replays.run(turn);
       inbox.run(turn);
+      look.run(turn);
       refill.run(turn);
     }
     dispatch.run(turn);
@@ -205,10 +211,11 @@ public final class Loop implements View {
           settle.attemptEnded(ended.delivery(), ended.outcome(), ended.durationMillis(), turn);
       case Input.Committed committed -> {
         landed(committed.batch(), committed.written(), turn);
+        inbox.goOn(turn);
         askAgain(turn);
       }
       case Input.CommitFailed failed -> {
-        commitFailed(failed.kind(), turn);
+        commitFailed(failed.kind(), failed.tenants(), turn);
         askAgain(turn);
       }
       case Input.Loaded loaded -> loaded(loaded.load(), loaded.messages(), turn);
@@ -286,11 +293,12 @@ public final class Loop implements View {
   }
 
   private void askAgain(Turn turn) {
-    if (news.isMissing()) {
-      return;
-    }
     for (Input.Asked asked : later.take()) {
-      answer(asked, turn);
+      if (waitsForNews(asked.request())) {
+        later.ask(asked);
+      } else {
+        answer(asked, turn);
+      }
     }
   }
 
@@ -302,7 +310,7 @@ public final class Loop implements View {
       turn.reply(replyTo, new Refused(refusing));
       return;
     }
-    if (news.isMissing() && dependsOnNews(asked.request())) {
+    if (waitsForNews(asked.request())) {
       waitForNews(asked, turn);
       return;
     }
@@ -320,6 +328,10 @@ public final class Loop implements View {
       case Request.Replay replay -> replays.start(replay, by, replyTo, turn);
       case Request.CancelReplay cancel -> replays.cancel(cancel, by, replyTo, turn);
     }
+  }
+
+  private boolean waitsForNews(Request request) {
+    return news.isMissing(request.tenant()) && dependsOnNews(request);
   }
 
   /** Whether what other nodes have changed may make the answer another. */
@@ -461,19 +473,19 @@ public final class Loop implements View {
   }
 
   /** A batch is not on disk: refuses who waited, and keeps every message of it in hand. */
-  private void commitFailed(StoreException.Kind kind, Turn turn) {
+  private void commitFailed(StoreException.Kind kind, Set<String> tenants, Turn turn) {
     if (kind == StoreException.Kind.FENCED) {
       abandon(turn);
       return;
     }
     boolean isStale = kind == StoreException.Kind.STALE;
     if (isStale) {
-      news.missing(turn);
+      news.missing(tenants, turn);
     }
     Refused refused = new Refused(why(kind));
-    for (Entry entry : commit.failed(kind, turn)) {
+    for (Entry entry : commit.failed(kind, tenants, turn)) {
       if (isStale && entry.replyTo() instanceof Input.Asked asked) {
-        later.ask(asked);
+        decideAnew(asked, turn);
       } else if (entry.replyTo() != null) {
         turn.reply(entry.replyTo(), refused);
       }
@@ -507,7 +519,17 @@ public final class Loop implements View {
       }
     }
     if (isStale) {
-      subscriptions.forgetSettings();
+      subscriptions.forgetSettings(tenants);
+    }
+  }
+
+  /** Asks once more when the news are here, unless that has gone on for too long. */
+  private void decideAnew(Input.Asked asked, Turn turn) {
+    Stale stale = Stale.of(asked.replyTo(), turn);
+    if (stale.isTooLong(turn)) {
+      turn.reply(stale, new Refused(Refused.Why.STORE_AWAY));
+    } else {
+      later.ask(new Input.Asked(asked.request(), asked.by(), stale));
     }
   }
 
@@ -519,12 +541,15 @@ public final class Loop implements View {
     };
   }
 
-  /** What could not be written about a message is tried again, by whoever decides for it then. */
+  /**
+   * What could not be written about a message is tried again. Where others write too, one of them
+   * may have finished the message: so it is looked at before.
+   */
   private void keepForLater(Held held, Turn turn) {
-    if (held.lane.ours) {
-      wait.keepUntil(held, turn.now().plus(schedule.unit()));
+    if (shared) {
+      look.at(held);
     } else {
-      lanes.letGo(held);
+      wait.keepUntil(held, turn.now().plus(schedule.unit()));
     }
   }
 
@@ -539,7 +564,13 @@ public final class Loop implements View {
       case Load.Pending pending -> pendingLoaded(pending, messages, number, turn);
       case Load.Probe chosen -> probe.loaded(chosen, messages, number, turn);
       case Load.OfSubscription of -> align.loaded(of, messages, number, turn);
-      case Load.Unfinished asked -> byHand.loaded(asked, messages, number, turn);
+      case Load.Unfinished one -> {
+        if (look.has(one)) {
+          look.loaded(one, messages, number, turn);
+        } else {
+          byHand.loaded(one, messages, number, turn);
+        }
+      }
       case Load.Backlog _, Load.Events _, Load.OfReplay _, Load.Arrivals _ ->
           throw new IllegalStateException("such a load has an answer of its own: " + load);
     }

@@ -6,7 +6,9 @@ import dev.holdfast.core.port.Known;
 import dev.holdfast.core.port.Write;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,9 @@ final class News {
   /** Subscriptions and endpoints that this node has changed, with the version that this made. */
   private final Map<Long, Long> own = new HashMap<>();
 
+  /** Whose requests wait for news; everybody's if nobody is named. */
+  private final Set<String> missingOf = new HashSet<>();
+
   /** Until when requests wait for news; absent while none are missing. */
   private @Nullable Instant missingUntil;
 
@@ -45,15 +50,25 @@ final class News {
     this.version = version;
   }
 
-  /** Something was decided by what is no longer so. */
-  void missing(Turn turn) {
+  /**
+   * Something was decided by what is no longer so.
+   *
+   * @param tenants whose; nobody if it may be everybody's
+   */
+  void missing(Set<String> tenants, Turn turn) {
     if (missingUntil == null) {
       missingUntil = turn.now().plus(Limits.NEWS_WITHIN);
+      missingOf.addAll(tenants);
+    } else if (tenants.isEmpty()) {
+      missingOf.clear();
+    } else if (!missingOf.isEmpty()) {
+      missingOf.addAll(tenants);
     }
   }
 
-  boolean isMissing() {
-    return missingUntil != null;
+  /** Whether a tenant's requests have to wait for news. */
+  boolean isMissing(String tenant) {
+    return missingUntil != null && (missingOf.isEmpty() || missingOf.contains(tenant));
   }
 
   /** Whether news have not come for so long that nobody should wait for them. */
@@ -85,7 +100,17 @@ final class News {
         all.created().forEach(one -> made(one, change));
         all.changed().forEach(one -> made(one, change));
       }
-      default -> {}
+      // The others change nothing that everyone knows, or only take away what has ended.
+      case Write.Accept _,
+          Write.Spread _,
+          Write.Deliver _,
+          Write.Retry _,
+          Write.Park _,
+          Write.Move _,
+          Write.Drop _,
+          Write.Forget _,
+          Write.ChangeState _,
+          Write.Progress _ -> {}
     }
   }
 
@@ -98,9 +123,12 @@ final class News {
 
   void take(Known known, Turn turn) {
     missingUntil = null;
+    missingOf.clear();
     if (known.version() <= version) {
       return;
     }
+    Set<String> tenants = new HashSet<>();
+    boolean isAll = addTenants(known, tenants);
     for (Endpoint endpoint : known.endpoints()) {
       if (isNews(endpoint.id(), known)) {
         take(endpoint);
@@ -120,7 +148,24 @@ final class News {
     known.forgotten().forEach(this::forget);
     version = known.version();
     own.values().removeIf(change -> change <= version);
-    commit.learned(version);
+    commit.learned(version, tenants, isAll);
+  }
+
+  /** Adds whose the news are; returns whether that is known of all. */
+  private boolean addTenants(Known known, Set<String> tenants) {
+    known.endpoints().forEach(endpoint -> tenants.add(endpoint.tenant()));
+    known.subscriptions().forEach(subscription -> tenants.add(subscription.tenant()));
+    known.ended().forEach(subscription -> tenants.add(subscription.tenant()));
+    boolean isAll = true;
+    for (long id : known.forgotten()) {
+      Subscription subscription = match.get(id);
+      if (subscription == null) {
+        isAll = false;
+      } else {
+        tenants.add(subscription.tenant());
+      }
+    }
+    return isAll;
   }
 
   /** Whether it is not from before what this node has made of it. */

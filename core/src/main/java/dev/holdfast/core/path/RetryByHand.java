@@ -76,7 +76,12 @@ final class RetryByHand {
       return;
     }
     Message message = found.getFirst();
-    Lane lane = lanes.of(message.endpoint());
+    Lane lane = lanes.get(message.endpoint());
+    if (lane == null) {
+      // Another node has made the endpoint just now.
+      turn.reply(question.replyTo(), new Answer.NotOurs(Shards.of(message.endpoint())));
+      return;
+    }
     Answer refusal = refusal(lane, message, question.request().tenant());
     if (refusal == null) {
       start(lanes.hold(lane, message, Place.RETRY), question.by(), turn);

@@ -248,10 +248,14 @@ final class Subscriptions {
   /**
    * Other nodes have changed something: what somebody has set here about endpoints, and is not on
    * disk, is to be decided anew.
+   *
+   * @param tenants whose; nobody if it may be everybody's
    */
-  void forgetSettings() {
-    commit.forgetSettings();
+  void forgetSettings(Set<String> tenants) {
     for (Lane lane : commit.configured()) {
+      if (!tenants.isEmpty() && !tenants.contains(lane.endpoint.tenant())) {
+        continue;
+      }
       Endpoint known = lane.learned;
       List<Deed> undone = new ArrayList<>();
       for (Deed deed : lane.deeds) {
@@ -266,6 +270,7 @@ final class Subscriptions {
         set(lane, lane.endpoint.withRateLimit(known.rateLimit()).withTls(known.tls()));
       }
     }
+    commit.forgotSettings();
   }
 
   /** Another node has set something about an endpoint. */

@@ -1,5 +1,7 @@
 package dev.holdfast.core.port;
 
+import java.util.Set;
+
 /** The store could not do what it was asked, and did none of it. */
 public final class StoreException extends Exception {
 
@@ -20,13 +22,29 @@ public final class StoreException extends Exception {
   }
 
   private final Kind kind;
+  private final Set<String> tenants;
 
   public StoreException(Kind kind, String message, Throwable cause) {
+    this(kind, message, cause, Set.of());
+  }
+
+  private StoreException(Kind kind, String message, Throwable cause, Set<String> tenants) {
     super(message, cause);
     this.kind = kind;
+    this.tenants = Set.copyOf(tenants);
+  }
+
+  /** Another node has changed what these tenants' part of what was asked was decided by. */
+  public static StoreException stale(String message, Throwable cause, Set<String> tenants) {
+    return new StoreException(Kind.STALE, message, cause, tenants);
   }
 
   public Kind kind() {
     return kind;
+  }
+
+  /** Whose part of what was asked has to be decided anew; nobody if it may be everybody's. */
+  public Set<String> tenants() {
+    return tenants;
   }
 }

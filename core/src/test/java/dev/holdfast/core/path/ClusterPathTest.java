@@ -3,6 +3,7 @@ package dev.holdfast.core.path;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.Seeds;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.RateLimit;
@@ -17,8 +18,10 @@ import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.port.StoreException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class ClusterPathTest {
@@ -523,6 +526,186 @@ class ClusterPathTest {
     assertThat(nodes.taken).hasSize(1);
     nodes.pass(Limits.OTHERS_CATCH_UP.plusSeconds(5));
     assertThat(nodes.taken).hasSize(3);
+  }
+
+  private static Subscription at(Nodes nodes, Node here) {
+    for (int i = 0; ; i++) {
+      Subscription made = here.subscribe("http://h" + i + ".example/", "h" + i);
+      if (nodes.ownerOf(made.endpoint()).slot == here.slot) {
+        return made;
+      }
+    }
+  }
+
+  @Test
+  void messages_that_move_to_a_shard_that_comes_meanwhile_are_sent_whatever_is_known_first() {
+    Seeds.each(60, ClusterPathTest::moveToShardThatComes);
+  }
+
+  private static void moveToShardThatComes(SplittableRandom random) {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription moving = at(nodes, here);
+    long to = elsewhere(nodes, here).endpoint();
+    Shards shard = shardOf(to);
+    nodes.receiver = _ -> Crank.DOWN;
+    here.ask(Crank.submit(TENANT, type(moving), 3));
+    here.held.add(Kind.READ);
+    String url = requireNonNull(nodes.store.rows.endpoints.get(to)).url();
+    here.ask(new Request.Update(TENANT, moving.id(), Request.Patch.toUrl(url)));
+    here.held.add(Kind.WRITE);
+    here.let(Kind.READ);
+    nodes.ownerOf(to).release(shard);
+    nodes.turn();
+    here.held.addAll(EnumSet.allOf(Kind.class));
+    here.gain(shard);
+    for (int i = 0; i < 40; i++) {
+      if (!here.jobs.isEmpty()) {
+        here.jobs.remove(random.nextInt(here.jobs.size())).what().run();
+      }
+      here.step();
+    }
+    here.held.clear();
+    nodes.receiver = _ -> Crank.OK;
+    nodes.pass(Duration.ofMinutes(30));
+    assertThat(nodes.store.rows.open).isEmpty();
+    assertThat(nodes.taken.values()).containsExactly(1, 1, 1);
+    assertThat(here.loop.gauges().waiting()).isZero();
+    assertThat(here.loop.gauges().held()).isZero();
+  }
+
+  @Test
+  void a_message_of_an_endpoint_that_is_not_known_yet_is_another_nodes_to_retry() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Node there = nodes.all.getLast();
+    here.held.add(Kind.LEARN);
+    nodes.receiver = _ -> Crank.DOWN;
+    Subscription made = at(nodes, there);
+    there.ask(event(type(made)));
+    long message = there.sentMessages().getFirst().id();
+    assertThat(here.ask(new Request.RetryNow(TENANT, message)))
+        .isEqualTo(new Answer.NotOurs(Shards.of(made.endpoint())));
+  }
+
+  @Test
+  void a_message_that_another_has_finished_is_let_go() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription subscription = at(nodes, here);
+    here.held.add(Kind.ATTEMPT);
+    here.ask(event(type(subscription)));
+    nodes.store.rows.open.clear();
+    here.failNextWrite = StoreException.Kind.REFUSED;
+    here.let(Kind.ATTEMPT);
+    nodes.pass(Duration.ofHours(1));
+    assertThat(here.sent).hasSize(1);
+    assertThat(here.loop.gauges().held()).isZero();
+    assertThat(here.loop.gauges().pending()).isZero();
+  }
+
+  @Test
+  void a_message_whose_outcome_is_refused_is_sent_again_if_it_is_still_there() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription subscription = at(nodes, here);
+    here.held.add(Kind.ATTEMPT);
+    here.ask(event(type(subscription)));
+    here.failNextWrite = StoreException.Kind.REFUSED;
+    here.let(Kind.ATTEMPT);
+    assertThat(here.sent).hasSize(1);
+    nodes.pass(Duration.ofHours(1));
+    assertThat(here.sent).hasSize(2);
+    assertThat(nodes.store.rows.open).isEmpty();
+    assertThat(here.loop.gauges().held()).isZero();
+  }
+
+  private static void change(Node node, String tenant, int number) {
+    node.ask(
+        new Request.Subscribe(
+            tenant, "http://" + tenant + number + ".example/", List.of(new TypePattern("t")), null));
+  }
+
+  @Test
+  void a_tenants_changes_make_only_its_own_events_wait() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    here.subscribe(URL, "t");
+    here.held.addAll(Set.of(Kind.LEARN, Kind.WRITE));
+    change(nodes.all.getLast(), "busy", 1);
+    List<Answer> busy = here.askLater(Crank.submit("busy", "t", 1));
+    List<Answer> quiet = here.askLater(event("t"));
+    nodes.turn();
+    List<Answer> queued = here.askLater(event("t"));
+    here.let(Kind.WRITE);
+    assertThat(busy).isEmpty();
+    assertThat(quiet).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+    assertThat(queued).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+    assertThat(here.ask(event("t"))).isInstanceOf(Answer.Accepted.class);
+    here.let(Kind.LEARN);
+    assertThat(busy).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+  }
+
+  @Test
+  void an_event_that_is_stale_again_and_again_is_refused_in_the_end() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    here.held.add(Kind.WRITE);
+    List<Answer> busy = here.askLater(Crank.submit("busy", "t", 1));
+    nodes.turn();
+    int rounds = 0;
+    while (busy.isEmpty()) {
+      assertThat(rounds).isLessThan(20);
+      change(nodes.all.getLast(), "busy", rounds++);
+      nodes.now = nodes.now.plusMillis(500);
+      here.doFirst(Kind.WRITE);
+      nodes.turn();
+    }
+    assertThat(rounds).isBetween(10, 12);
+    assertThat(busy).containsExactly(new Refused(Refused.Why.STORE_AWAY));
+    assertThat(here.loop.gauges().acceptingBytes()).isZero();
+  }
+
+  @Test
+  void an_event_that_was_stale_twice_is_written_before_what_waits() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    here.held.add(Kind.WRITE);
+    List<Answer> busy = here.askLater(Crank.submit("busy", "t", 1));
+    nodes.turn();
+    for (int round = 0; round < 2; round++) {
+      change(nodes.all.getLast(), "busy", round);
+      here.held.add(Kind.LEARN);
+      here.doFirst(Kind.WRITE);
+      nodes.turn();
+      here.let(Kind.LEARN);
+    }
+    List<Answer> quiet = here.askLater(event("t"));
+    nodes.turn();
+    here.doFirst(Kind.WRITE);
+    nodes.turn();
+    assertThat(busy).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+    assertThat(quiet).isEmpty();
+    here.let(Kind.WRITE);
+    assertThat(quiet).hasSize(1);
+  }
+
+  @Test
+  void a_node_that_stops_and_finds_that_others_have_taken_over_has_stopped() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription subscription = at(nodes, here);
+    here.held.add(Kind.WRITE);
+    List<Answer> answers = here.askLater(event(type(subscription)));
+    here.step();
+    here.inputs.add(new Input.StopRequested());
+    here.step();
+    assertThat(here.loop.isStopped()).isFalse();
+    here.inputs.add(new Input.Abandoned());
+    here.step();
+    assertThat(here.loop.isStopped()).isTrue();
+    assertThat(answers).containsExactly(new Refused(Refused.Why.STORE_AWAY));
+    assertThat(here.loop.nextWake()).isEmpty();
   }
 
   @Test

@@ -102,6 +102,7 @@ final class Nodes {
     final List<Delivery> inFlight = new ArrayList<>();
     final List<Shards> letGo = new ArrayList<>();
     StoreException.@Nullable Kind failNextWrite;
+    boolean failNextRead;
     private long learned;
 
     Node(int slot) {
@@ -178,7 +179,7 @@ final class Nodes {
           }
         }
       } catch (StoreException e) {
-        answer = new Input.CommitFailed(batch, e.kind(), "as the rules say");
+        answer = new Input.CommitFailed(batch, e.kind(), "as the rules say", e.tenants());
         if (e.kind() == StoreException.Kind.STALE) {
           Input failed = answer;
           jobs.add(
@@ -220,6 +221,12 @@ final class Nodes {
     }
 
     private void read(Load load) {
+      boolean isFailing = failNextRead || store.fenced.contains(slot);
+      failNextRead = false;
+      if (isFailing) {
+        jobs.add(new Job(Kind.HAVE_READ, () -> inputs.add(new Input.LoadFailed(load))));
+        return;
+      }
       Input answer =
           load instanceof Load.Arrivals arrivals
               ? new Input.ArrivalsLoaded(
@@ -267,6 +274,13 @@ final class Nodes {
     Subscription subscribe(String url, String type) {
       Request request = new Request.Subscribe("default", url, List.of(new TypePattern(type)), null);
       return ((Answer.Subscribed) ask(request)).subscription();
+    }
+
+    /** Does the first job of a kind. */
+    void doFirst(Kind kind) {
+      Job job = jobs.stream().filter(one -> one.kind() == kind).findFirst().orElseThrow();
+      jobs.remove(job);
+      job.what().run();
     }
 
     List<Message> sentMessages() {

@@ -1,5 +1,7 @@
 package dev.holdfast.core.path;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.FanOut;
 import dev.holdfast.core.model.Message;
@@ -44,6 +46,10 @@ final class SharedMemory {
   /** Whether a node is told to decide anew also by its own changes that it has not read yet. */
   boolean strict;
 
+  /** Whether a node is not told whose changes make it decide anew. */
+  boolean isSilent;
+
+  private final Map<Long, String> tenantOfSubscription = new HashMap<>();
   private long version;
   private final List<Change> changes = new ArrayList<>();
   private final Map<Long, Long> changed = new HashMap<>();
@@ -80,12 +86,18 @@ final class SharedMemory {
     for (int shard : batch.ours().numbers()) {
       check(Objects.equals(owners.get(shard), node), "not its shard: " + shard);
     }
+    Set<String> tenants = tenants(batch);
+    Set<String> stale = new HashSet<>();
     for (Change change : changes) {
       if (change.version() > batch.basis()
           && (strict || change.node() != node)
-          && tenants(batch).contains(change.tenant())) {
-        throw failure(StoreException.Kind.STALE);
+          && tenants.contains(change.tenant())) {
+        stale.add(change.tenant());
       }
+    }
+    if (!stale.isEmpty()) {
+      throw StoreException.stale(
+          "as the rules say", new IllegalStateException(), isSilent ? Set.of() : stale);
     }
     batch.writes().forEach(write -> checkOwner(write, batch.ours()));
     Set<Long> configured = configured(batch);
@@ -140,7 +152,7 @@ final class SharedMemory {
   }
 
   private static boolean isSameProgress(Replay before, Write.Progress progress) {
-    Replay known = Objects.requireNonNull(progress.before());
+    Replay known = requireNonNull(progress.before());
     return known.done() == before.done() && known.skipped() == before.skipped();
   }
 
@@ -181,7 +193,7 @@ final class SharedMemory {
   }
 
   private String tenantOf(long endpoint) {
-    return Objects.requireNonNull(rows.endpoints.get(endpoint)).tenant();
+    return requireNonNull(rows.endpoints.get(endpoint)).tenant();
   }
 
   private static Set<Long> configured(Batch batch) {
@@ -214,6 +226,7 @@ final class SharedMemory {
   private void note(Write write, int node) {
     switch (write) {
       case Write.Subscribe one -> {
+        tenantOfSubscription.put(one.subscription().id(), one.subscription().tenant());
         if (one.newEndpoint() != null) {
           changed(one.newEndpoint().id(), one.subscription().tenant(), node);
         }
@@ -232,7 +245,8 @@ final class SharedMemory {
         all.changed().forEach(one -> note(one, node));
       }
       case Write.Forget one -> {
-        changed(one.subscription(), "default", node);
+        String tenant = requireNonNull(tenantOfSubscription.get(one.subscription()));
+        changed(one.subscription(), tenant, node);
         forgotten.put(one.subscription(), version);
       }
       default -> {}
@@ -309,7 +323,7 @@ final class SharedMemory {
       } else if (one.step() != null) {
         steps.add(one.step());
       } else {
-        replays.add(Objects.requireNonNull(one.replay()));
+        replays.add(requireNonNull(one.replay()));
       }
     }
     return new Arrivals(messages, steps, replays, count == limit);

@@ -66,9 +66,6 @@ final class Calls implements AutoCloseable {
   private static final String ANSWER =
       "UPDATE calls SET answered_at = clock_timestamp(), answer = ? WHERE id = ?";
 
-  private static final String TIDY =
-      "DELETE FROM calls WHERE asked_at < clock_timestamp() - interval '1 minute'";
-
   private final Link link;
   private final Supplier<Shards> ours;
   private final Consumer<Shards> tell;
@@ -100,7 +97,7 @@ final class Calls implements AutoCloseable {
    * @param tell wakes the nodes of some shards
    */
   Calls(
-      Link.Connecting connecting,
+      Connecting connecting,
       Supplier<Shards> ours,
       Consumer<Shards> tell,
       Asking asking,
@@ -281,24 +278,6 @@ final class Calls implements AutoCloseable {
       statement.setLong(2, id);
       return statement.executeUpdate() == 1;
     }
-  }
-
-  /** Removes what nobody waits for any more. */
-  void tidy() {
-    run(
-        () -> {
-          try {
-            link.run(
-                connection -> {
-                  try (PreparedStatement statement = connection.prepareStatement(TIDY)) {
-                    return statement.executeUpdate();
-                  }
-                });
-          } catch (SQLException e) {
-            log.debug("cluster.calls-untidied", e);
-          }
-        },
-        () -> {});
   }
 
   private void run(Runnable task, Runnable whenClosed) {

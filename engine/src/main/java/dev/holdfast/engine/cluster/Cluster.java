@@ -15,14 +15,18 @@ import dev.holdfast.core.port.SharedStore;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.EndpointReads;
+import dev.holdfast.engine.store.SqliteStore;
+import dev.holdfast.engine.store.postgres.Holders;
+import dev.holdfast.engine.store.postgres.SqlStates;
 import io.vertx.core.json.JsonObject;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +62,11 @@ public final class Cluster implements AutoCloseable {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
   private static final Duration TRY_AGAIN = Duration.ofMillis(250);
-  private static final Duration TIDY_EVERY = Duration.ofMinutes(1);
+
+  /** While a node that is to be taken out is writing. */
+  private static final Duration BETWEEN_TAKE_OVERS = Duration.ofMillis(50);
+
+  private static final int MOST_TAKE_OVERS = 8;
 
   /** How many shards are given back at a time: only they pause. */
   private static final int MOST_RELEASED = 16;
@@ -116,16 +125,12 @@ public final class Cluster implements AutoCloseable {
   /** The balancer's own. */
   private Shards releasing = Shards.NONE;
 
-  private long lookedNanos = System.nanoTime();
-  private long mayExpireNanos = System.nanoTime();
+  private final Sightings sightings;
+
+  /** How many shards to take in at a time: fewer after it took too long. */
+  private int mostGained = MOST_GAINED;
 
   private final AtomicBoolean isLearning = new AtomicBoolean();
-
-  /** Read, and not told yet since what it is about could not be learned. */
-  private volatile @Nullable Untold untold;
-
-  /** What was left for a node. */
-  private record Untold(long node, Arrivals arrivals) {}
 
   /**
    * How a node takes part.
@@ -166,6 +171,9 @@ public final class Cluster implements AutoCloseable {
     /** Asks the path, from any thread. */
     void ask(Request request, Actor by, Consumer<Answer> replyTo);
 
+    /** What is on disk cannot be vouched for: the process has to end. */
+    void breakDown(Throwable cause);
+
     /** Ends what decides: whoever waits is refused. */
     void abandon();
 
@@ -199,18 +207,18 @@ public final class Cluster implements AutoCloseable {
     this.store = store;
     this.seat = seat;
     this.settings = settings;
+    this.sightings = new Sightings(settings.lease());
     this.wall = wall;
     this.measured = measured;
     this.clock = clock;
     this.maker = maker;
-    Link.Connecting own = connecting::connect;
-    this.renewing = new Link(own);
-    this.balancing = new Link(own);
-    this.looking = new Link(own);
-    this.wakeups = new Wakeups(own, this::heard);
+    this.renewing = new Link(connecting);
+    this.balancing = new Link(connecting);
+    this.looking = new Link(connecting);
+    this.wakeups = new Wakeups(connecting, this::heard);
     this.calls =
         new Calls(
-            own,
+            connecting,
             () -> held,
             shards -> wakeups.tell(Wakeups.Channel.CALLS, shards),
             (request, by, replyTo) -> path().ask(request, by, replyTo),
@@ -218,13 +226,6 @@ public final class Cluster implements AutoCloseable {
             history);
     this.learning = new Learning(store, input -> path().put(input));
     this.leaseEndNanos = System.nanoTime() + settings.lease().toNanos();
-  }
-
-  /** Makes a connection. */
-  @FunctionalInterface
-  public interface Connecting {
-    /** Makes one. */
-    Connection connect() throws SQLException;
   }
 
   /** What the path begins with: everything that everyone knows, and no shards. */
@@ -247,7 +248,6 @@ public final class Cluster implements AutoCloseable {
       var _ =
           poll.scheduleWithFixedDelay(
               this::lookForAll, 0, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-      var _ = poll.scheduleWithFixedDelay(this::tidy, 1, TIDY_EVERY.toSeconds(), TimeUnit.SECONDS);
     } catch (RejectedExecutionException _) {
       // It was closed at once.
     }
@@ -291,8 +291,8 @@ public final class Cluster implements AutoCloseable {
     }
     try {
       learning.learnForSure();
-    } catch (StoreException e) {
-      away(e);
+    } catch (StoreException | RuntimeException e) {
+      awayIfSo("cluster.not-learned", e);
       try {
         var _ = poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
@@ -311,9 +311,6 @@ public final class Cluster implements AutoCloseable {
 
   /** Others have taken over: the node begins anew. */
   public void fenced(String detail) {
-    if (isFenced || isStopping) {
-      return;
-    }
     synchronized (this) {
       if (isFenced) {
         return;
@@ -322,8 +319,8 @@ public final class Cluster implements AutoCloseable {
     }
     fences.increment();
     log.warn(
-        "node.fenced node={} detail=\"{}\" next=\"beginning anew as another node; others deliver what"
-            + " this one had\"",
+        "node.fenced node={} detail=\"{}\" next=\"others deliver what this one had; unless it is"
+            + " stopping it begins anew as another node\"",
         seat.node(),
         detail);
     path().abandon();
@@ -340,6 +337,21 @@ public final class Cluster implements AutoCloseable {
           "store.away detail=\"{}\" next=\"nothing is accepted and no attempt starts; trying again"
               + " until it is back\"",
           cause.getMessage());
+    }
+  }
+
+  /** What fails for another reason than that the database is away is just told. */
+  private void awayIfSo(String what, Exception cause) {
+    boolean isAbout =
+        switch (cause) {
+          case SQLException e -> SqlStates.failure(what, e).kind() == StoreException.Kind.AWAY;
+          case StoreException e -> e.kind() == StoreException.Kind.AWAY;
+          default -> false;
+        };
+    if (isAbout) {
+      away(cause);
+    } else if (closing.getCount() > 0) {
+      log.warn("{} next=\"trying again\"", what, cause);
     }
   }
 
@@ -364,23 +376,16 @@ public final class Cluster implements AutoCloseable {
   // ---- what the path reads
 
   /**
-   * What others have left for this node. Whatever endpoint is in it, the path has learned of it
-   * before.
+   * What others have left for this node. What it is about has been learned before if it could be;
+   * the path keeps what is for an endpoint that it does not know yet. It is given once, so it is
+   * handed on whatever happens.
    */
   public Arrivals arrivals(Load.Arrivals load) throws StoreException {
-    long node = seat.node();
-    Untold left = untold;
-    Arrivals found =
-        left != null && left.node() == node
-            ? left.arrivals()
-            : store.arrivals(load.ours(), load.limit());
+    Arrivals found = store.arrivals(load.ours(), load.limit());
     if (!found.messages().isEmpty()) {
-      untold =
-          new Untold(node, new Arrivals(found.messages(), found.fanOuts(), found.replays(), true));
-      learning.learn();
+      learnNow();
       arrived.add(found.messages().size());
     }
-    untold = null;
     return found;
   }
 
@@ -458,19 +463,6 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  private void tidy() {
-    calls.tidy();
-    try {
-      looking.run(
-          connection -> {
-            Leases.tidy(connection);
-            return true;
-          });
-    } catch (SQLException | RuntimeException e) {
-      log.debug("cluster.untidied next=\"again in a minute\"", e);
-    }
-  }
-
   // ---- the lease
 
   private void renewAll() {
@@ -506,7 +498,7 @@ public final class Cluster implements AutoCloseable {
                 return Leases.renew(connection, node, settings.lease(), report());
               });
     } catch (SQLException | RuntimeException e) {
-      away(e);
+      awayIfSo("node.not-renewed", e);
       if (attemptsEndNanos() - System.nanoTime() <= 0) {
         path().put(new Input.Leased(clock.instant()));
       }
@@ -574,16 +566,20 @@ public final class Cluster implements AutoCloseable {
     Duration pause = Duration.ZERO;
     while (await(pause)) {
       try {
-        pause = isFenced ? beginAnew() : balance();
+        if (!isFenced) {
+          pause = balance();
+        } else {
+          pause = isStopping ? LOOK_EVERY : beginAnew();
+        }
       } catch (SQLException e) {
-        away(e);
+        awayIfSo("cluster.balance-failed", e);
         pause = TRY_AGAIN;
       } catch (StoreException e) {
         pause = TRY_AGAIN;
-        if (e.kind() == StoreException.Kind.FENCED) {
-          fenced(String.valueOf(e.getMessage()));
-        } else {
-          away(e);
+        switch (e.kind()) {
+          case FENCED -> fenced(String.valueOf(e.getMessage()));
+          case BROKEN -> path().breakDown(e);
+          default -> awayIfSo("cluster.balance-failed", e);
         }
       } catch (RuntimeException e) {
         log.warn("cluster.balance-failed next=\"trying again\"", e);
@@ -617,12 +613,12 @@ public final class Cluster implements AutoCloseable {
     giveBack();
     long node = seat.node();
     Leases.Seen seen = balancing.run(connection -> Leases.look(connection, node));
-    noteLook();
+    List<Leases.Other> over = sightings.over(seen.others(), System.nanoTime());
     if (isStopping) {
       return LOOK_EVERY;
     }
-    if (seen.isExpired() && mayExpire(seen)) {
-      seen = takeOver(node);
+    if (!over.isEmpty()) {
+      seen = takeOver(node, over);
     }
     if (seen.isOrphaned()) {
       balancing.run(
@@ -631,7 +627,7 @@ public final class Cluster implements AutoCloseable {
             return true;
           });
     }
-    live = Math.max(1, seen.live());
+    live = seen.nodes();
     int share = Math.ceilDiv(Shards.COUNT, live);
     Shards mine = seen.mine();
     int wanted = share - mine.size();
@@ -640,25 +636,56 @@ public final class Cluster implements AutoCloseable {
     }
     boolean isMore = gain(mine.minus(held));
     release(mine.size() - share);
-    return isMore ? Duration.ZERO : min(LOOK_EVERY, seen.nextExpiry().plusMillis(5));
+    return isMore ? Duration.ZERO : min(LOOK_EVERY, untilNextIsOver(seen));
   }
 
-  /** Others could not renew their leases while nobody could reach the database. */
-  private void noteLook() {
-    long now = System.nanoTime();
-    if (now - lookedNanos > settings.lease().dividedBy(2).toNanos()) {
-      mayExpireNanos = now + settings.lease().toNanos();
+  private Duration untilNextIsOver(Leases.Seen seen) {
+    return sightings.next(seen.others(), System.nanoTime()).plusMillis(5);
+  }
+
+  /** Takes out nodes; if something of one is in the way and does not end, that is ended. */
+  private Leases.Seen takeOver(long node, List<Leases.Other> over) throws SQLException {
+    Set<Long> ends = over.stream().map(Leases.Other::expiresMicros).collect(Collectors.toSet());
+    Set<Long> ids = over.stream().map(Leases.Other::id).collect(Collectors.toSet());
+    List<Leases.Other> left = over;
+    for (int tries = 1; ; tries++) {
+      expire(left);
+      Leases.Seen seen = balancing.run(connection -> Leases.look(connection, node));
+      left =
+          seen.others().stream()
+              .filter(one -> ids.contains(one.id()) && ends.contains(one.expiresMicros()))
+              .toList();
+      if (left.isEmpty() || tries == MOST_TAKE_OVERS || pauseUnlessClosing(BETWEEN_TAKE_OVERS)) {
+        return seen;
+      }
+      if (tries > 1) {
+        endHolders(left);
+      }
     }
-    lookedNanos = now;
   }
 
-  private boolean mayExpire(Leases.Seen seen) {
-    return System.nanoTime() - mayExpireNanos >= 0
-        && seen.running().compareTo(settings.lease()) > 0;
+  private void endHolders(List<Leases.Other> others) throws SQLException {
+    for (Leases.Other one : others) {
+      balancing.run(
+          connection -> {
+            Holders.end(connection, one.id());
+            return true;
+          });
+    }
   }
 
-  private Leases.Seen takeOver(long node) throws SQLException {
-    List<Leases.Gone> gone = balancing.run(connection -> Leases.expire(connection, node));
+  /** True when the node is to end. */
+  private boolean pauseUnlessClosing(Duration pause) {
+    try {
+      return closing.await(pause.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return true;
+    }
+  }
+
+  private void expire(List<Leases.Other> over) throws SQLException {
+    List<Leases.Gone> gone = balancing.run(connection -> Leases.expire(connection, over));
     for (Leases.Gone one : gone) {
       log.warn(
           "node.expired node={} name={} shards={} next=\"others take over what it had\"",
@@ -669,7 +696,6 @@ public final class Cluster implements AutoCloseable {
     if (!gone.isEmpty()) {
       wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
     }
-    return balancing.run(connection -> Leases.look(connection, node));
   }
 
   /** Takes in some shards that are this node's; whether there are more. */
@@ -677,8 +703,9 @@ public final class Cluster implements AutoCloseable {
     if (lacking.isEmpty()) {
       return false;
     }
-    Shards some = first(lacking, MOST_GAINED);
-    Holdings holdings = store.holdings(some);
+    Shards some = first(lacking, mostGained);
+    Holdings holdings = holdings(some);
+    checkComplete(holdings);
     learning.learn();
     held = held.plus(some);
     path().put(new Input.Gained(some, holdings));
@@ -686,6 +713,26 @@ public final class Cluster implements AutoCloseable {
     path().put(new Input.Woken());
     calls.look();
     return lacking.size() > some.size();
+  }
+
+  private Holdings holdings(Shards shards) throws StoreException {
+    try {
+      Holdings holdings = store.holdings(shards);
+      mostGained = Math.min(MOST_GAINED, mostGained * 2);
+      return holdings;
+    } catch (StoreException e) {
+      mostGained = Math.max(1, mostGained / 2);
+      throw e;
+    }
+  }
+
+  /** A message whose endpoint is not there would never be tried. */
+  private static void checkComplete(Holdings holdings) throws StoreException {
+    Set<Long> missing = new TreeSet<>(holdings.unfinished().keySet());
+    holdings.endpoints().forEach(endpoint -> missing.remove(endpoint.id()));
+    if (!missing.isEmpty()) {
+      throw SqliteStore.missing("endpoints of unfinished messages", missing);
+    }
   }
 
   private void release(int above) {
@@ -747,7 +794,6 @@ public final class Cluster implements AutoCloseable {
     synchronized (wake) {
       letGo = Shards.NONE;
     }
-    untold = null;
     Loop loop = firstLoop();
     path().begin(loop);
     lease(sent, sentAt);
@@ -763,8 +809,7 @@ public final class Cluster implements AutoCloseable {
     try {
       return looking.run(connection -> ClusterReads.state(connection, seat.node()));
     } catch (SQLException e) {
-      throw new StoreException(
-          StoreException.Kind.AWAY, "looking at the nodes: " + e.getMessage(), e);
+      throw SqlStates.failure("looking at the nodes", e);
     }
   }
 

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,14 +36,14 @@ final class Leases {
 
   private static final String LOOK =
       """
-      SELECT nodes.id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint,
+      SELECT nodes.id, (extract(epoch FROM expires_at) * 1000000)::bigint,
+        (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
         ARRAY(SELECT shard FROM shards WHERE shards.node = nodes.id)
       FROM nodes
       UNION ALL
-      SELECT 0, (extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000)::bigint,
-        ARRAY(SELECT shard FROM shards WHERE node IS NULL)
+      SELECT 0, 0, 0, ARRAY(SELECT shard FROM shards WHERE node IS NULL)
       UNION ALL
-      SELECT -1, 0,
+      SELECT -1, 0, 0,
         ARRAY(SELECT shard FROM shards WHERE node IS NOT NULL
               AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node))
       """;
@@ -51,8 +52,10 @@ final class Leases {
       """
       WITH gone AS (
         DELETE FROM nodes WHERE id IN (
-          SELECT id FROM nodes WHERE expires_at < clock_timestamp() AND id <> ?
-          FOR UPDATE SKIP LOCKED)
+          SELECT nodes.id FROM nodes JOIN unnest(?, ?) AS seen(id, expires)
+            ON nodes.id = seen.id
+            AND (extract(epoch FROM nodes.expires_at) * 1000000)::bigint = seen.expires
+          FOR UPDATE OF nodes SKIP LOCKED)
         RETURNING id, name),
       freed AS (
         UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
@@ -93,33 +96,31 @@ final class Leases {
       FROM gone WHERE shards.node = gone.id
       """;
 
-  private static final String TIDY =
-      """
-      DELETE FROM node_reports WHERE at < clock_timestamp() - interval '1 hour'
-        AND node NOT IN (SELECT id FROM nodes)
-      """;
-
   private Leases() {}
 
   /**
    * What the others are.
    *
-   * @param live how many nodes can be counted on, with this one
-   * @param isExpired whether there are nodes that cannot
-   * @param nextExpiry when the next one cannot if it is not heard of
+   * @param others all nodes but this one
    * @param mine the shards of this node
    * @param free the shards of nobody
    * @param isOrphaned whether there are shards of nodes that there are not
-   * @param running for how long the database has run
    */
-  record Seen(
-      int live,
-      boolean isExpired,
-      Duration nextExpiry,
-      Shards mine,
-      Shards free,
-      boolean isOrphaned,
-      Duration running) {}
+  record Seen(List<Other> others, Shards mine, Shards free, boolean isOrphaned) {
+
+    /** How many nodes there are, with this one. */
+    int nodes() {
+      return others.size() + 1;
+    }
+  }
+
+  /**
+   * Another node.
+   *
+   * @param expiresMicros when its lease is over, by the database's clock
+   * @param left how long that is from now on, by the same clock
+   */
+  record Other(long id, long expiresMicros, Duration left) {}
 
   /** A node that was taken out, and how many shards are free since. */
   record Gone(long id, String name, int shards) {}
@@ -140,43 +141,28 @@ final class Leases {
   }
 
   static Seen look(Connection connection, long node) throws SQLException {
-    int live = 0;
-    boolean isExpired = false;
-    long nextExpiryMillis = Long.MAX_VALUE;
+    List<Other> others = new ArrayList<>();
     Shards mine = Shards.NONE;
     Shards free = Shards.NONE;
     boolean isOrphaned = false;
-    long runningMillis = 0;
     try (PreparedStatement statement = connection.prepareStatement(LOOK);
         ResultSet found = statement.executeQuery()) {
       while (found.next()) {
         long id = found.getLong(1);
-        long millis = found.getLong(2);
-        Shards shards = shards(found.getArray(3));
+        Shards shards = shards(found.getArray(4));
         if (id < 0) {
           isOrphaned = !shards.isEmpty();
         } else if (id == 0) {
-          runningMillis = millis;
           free = shards;
         } else if (id == node) {
-          live++;
           mine = shards;
-        } else if (millis < 0) {
-          isExpired = true;
         } else {
-          live++;
-          nextExpiryMillis = Math.min(nextExpiryMillis, millis);
+          others.add(
+              new Other(id, found.getLong(2), Duration.of(found.getLong(3), ChronoUnit.MICROS)));
         }
       }
     }
-    return new Seen(
-        live,
-        isExpired,
-        Duration.ofMillis(nextExpiryMillis),
-        mine,
-        free,
-        isOrphaned,
-        Duration.ofMillis(runningMillis));
+    return new Seen(others, mine, free, isOrphaned);
   }
 
   private static Shards shards(Array numbers) throws SQLException {
@@ -187,11 +173,17 @@ final class Leases {
     return Shards.of(all);
   }
 
-  /** Takes out nodes whose leases are over. One that is writing just now is left for later. */
-  static List<Gone> expire(Connection connection, long node) throws SQLException {
+  /**
+   * Takes out nodes whose leases are over, if they are as they were seen. One that is writing just
+   * now is left for later.
+   */
+  static List<Gone> expire(Connection connection, List<Other> over) throws SQLException {
     List<Gone> gone = new ArrayList<>();
     try (PreparedStatement statement = connection.prepareStatement(EXPIRE)) {
-      statement.setLong(1, node);
+      statement.setArray(
+          1, connection.createArrayOf("int8", over.stream().map(Other::id).toArray()));
+      statement.setArray(
+          2, connection.createArrayOf("int8", over.stream().map(Other::expiresMicros).toArray()));
       try (ResultSet found = statement.executeQuery()) {
         while (found.next()) {
           gone.add(new Gone(found.getLong(1), found.getString(2), found.getInt(3)));
@@ -236,13 +228,6 @@ final class Leases {
   static void leave(Connection connection, long node) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(LEAVE)) {
       statement.setLong(1, node);
-      statement.executeUpdate();
-    }
-  }
-
-  /** Removes what is left of nodes that are long gone. */
-  static void tidy(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(TIDY)) {
       statement.executeUpdate();
     }
   }

@@ -17,12 +17,6 @@ final class Link implements AutoCloseable {
     this.connecting = connecting;
   }
 
-  /** Makes a connection. */
-  @FunctionalInterface
-  interface Connecting {
-    Connection connect() throws SQLException;
-  }
-
   /** Something to be done with a connection. Each statement is a transaction of its own. */
   @FunctionalInterface
   interface Work<T> {

@@ -59,7 +59,7 @@ final class Wakeups implements AutoCloseable {
     }
   }
 
-  private final Link.Connecting connecting;
+  private final Connecting connecting;
   private final BiConsumer<Channel, Shards> heard;
   private final Link telling;
   private final Map<Channel, Shards> toTell = new EnumMap<>(Channel.class);
@@ -74,7 +74,7 @@ final class Wakeups implements AutoCloseable {
    * @param heard told the shards that it is about, all when nobody knows: also after a connection
    *     was made anew, since something may have been missed
    */
-  Wakeups(Link.Connecting connecting, BiConsumer<Channel, Shards> heard) {
+  Wakeups(Connecting connecting, BiConsumer<Channel, Shards> heard) {
     this.connecting = connecting;
     this.heard = heard;
     this.telling = new Link(connecting);
@@ -109,7 +109,7 @@ final class Wakeups implements AutoCloseable {
       }
       try {
         telling.run(connection -> tell(connection, now));
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException e) {
         log.debug("cluster.not-told next=\"others look every second\"", e);
       }
     }

@@ -27,6 +27,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several engines on one database, with a real receiver. */
 @Timeout(120)
@@ -190,8 +192,13 @@ class ClusterTest {
     assertThat(one.broken).isNull();
   }
 
-  @Test
-  void a_node_that_is_gone_is_taken_over_from_within_its_lease_and_a_second() throws Exception {
+  /**
+   * @param isHanging whether a session of the node waits for the rest of a batch, and holds its row
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void a_node_that_is_gone_is_taken_over_from_within_its_lease_and_a_second(boolean isHanging)
+      throws Exception {
     Node one = open("one");
     awaitShards(one);
     subscribe(one, 8);
@@ -207,11 +214,27 @@ class ClusterTest {
         "UPDATE nodes SET expires_at = clock_timestamp() + interval '5 seconds' WHERE name = 'dead'");
     long since = System.nanoTime();
 
-    await("it has everything again", () -> one.shards() == 256);
+    try (Connection hanging = DriverManager.getConnection(url)) {
+      if (isHanging) {
+        holdDead(hanging);
+      }
+      await("it has everything again", () -> one.shards() == 256);
+    }
 
     assertThat(Duration.ofNanos(System.nanoTime() - since)).isLessThan(Node.LEASE.plusSeconds(1));
     one.ask(Node.submit("order.paid", "{}"));
     await("all are there", () -> receiver.messages.size() == 8);
+  }
+
+  /** As a writer does that has sent a part of a batch. */
+  private static void holdDead(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(
+          "SELECT pg_advisory_lock_shared(x'48656c64'::int, id::int) FROM nodes"
+              + " WHERE name = 'dead'");
+      statement.execute("SELECT 1 FROM nodes WHERE name = 'dead' FOR KEY SHARE");
+    }
   }
 
   @Test

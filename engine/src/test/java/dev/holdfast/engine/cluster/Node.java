@@ -63,7 +63,7 @@ final class Node implements AutoCloseable {
                         "the test"))
                 .with(
                     new Options.Shared(
-                        new PostgresOptions(url, null, null, 4, LEASE, name), "test", listens)),
+                        new PostgresOptions(url, null, null, 4, LEASE, name), listens)),
             vertx,
             wall,
             e -> broken = e);

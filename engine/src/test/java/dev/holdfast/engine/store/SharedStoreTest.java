@@ -236,7 +236,7 @@ final class SharedStoreTest {
               kept -> assertThat(kept.receipts().getFirst().repeat()).isFalse());
       proxy.awaitCut();
       if (cut == Cut.UNTIL_LET_GO) {
-        assertThat(proxy.letGo()).containsAnyOf("HF001", "25P03");
+        assertThat(proxy.letGo()).containsAnyOf("HF001", "25P03", "57P01");
       }
       assertThat(one.pending(E1, 10)).containsExactlyElementsOf(event.messages());
       assertThat(number("SELECT sum(events) FROM tenants")).isEqualTo(1);
@@ -267,7 +267,13 @@ final class SharedStoreTest {
     Subscription subscription = sample.subscription(endpoint, "a");
     one.write(of(Shards.ALL, 0, new Write.Subscribe(subscription, endpoint)));
     Write accepted = accept(sample.pending(E1));
-    assertKind(Kind.STALE, () -> other.write(of(Shards.ALL, 0, accepted)));
+    assertThatThrownBy(() -> other.write(of(Shards.ALL, 0, accepted)))
+        .isInstanceOfSatisfying(
+            StoreException.class,
+            failure -> {
+              assertThat(failure.kind()).isEqualTo(Kind.STALE);
+              assertThat(failure.tenants()).containsExactly(TENANT);
+            });
     other.write(
         of(Shards.ALL, 0, accept(sample.pending(sample.event("another tenant", null, "1")))));
     Known known = other.changes(0);
@@ -376,6 +382,9 @@ final class SharedStoreTest {
 
           @Override
           public void changed() {}
+
+          @Override
+          public void inDoubt(Throwable cause) {}
         });
     one.write(of(Shards.NONE, Long.MAX_VALUE, accept(event)));
     assertThat(told).containsExactly(others);
@@ -439,6 +448,20 @@ final class SharedStoreTest {
     assertThat(one.arrivals(rest, 10).messages()).hasSize(1);
     one.write(of(Shards.NONE, Long.MAX_VALUE, accept(sample.pending(endpoint.id()))));
     assertThat(one.arrivals(shards, 10).messages()).hasSize(1);
+  }
+
+  @Test
+  void who_has_lost_a_shard_takes_away_nothing_that_was_left_for_its_node() throws Exception {
+    PostgresStore one = node();
+    PostgresStore other = node();
+    one.write(of(Shards.NONE, Long.MAX_VALUE, accept(sample.pending(E1))));
+    give(Shards.ALL, one);
+    give(Shards.of(List.of(Shards.of(E1))), other);
+    assertKind(Kind.FENCED, () -> one.holdings(Shards.ALL));
+    give(Shards.ALL, one);
+    run("DELETE FROM nodes WHERE id = " + one.nodeId());
+    assertKind(Kind.FENCED, () -> one.holdings(Shards.ALL));
+    assertThat(number("SELECT count(*) FROM handovers")).isEqualTo(1);
   }
 
   @Test

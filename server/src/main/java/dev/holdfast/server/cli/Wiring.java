@@ -34,7 +34,6 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -86,7 +85,6 @@ final class Wiring {
     ApiServer api = null;
     try {
       checkTables(settings);
-      makeKeyDirectory(settings);
       engine =
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
@@ -114,20 +112,6 @@ final class Wiring {
       stop(api, engine, tracing, vertx);
       throw CannotStart.listening(
           settings.get(Settings.SERVER_HOST), settings.get(Settings.SERVER_PORT), e);
-    }
-  }
-
-  /** Where no store makes it, the directory that the key file is in by default is made here. */
-  private static void makeKeyDirectory(Settings settings) {
-    if (settings.database().isPresent() && settings.masterKeys() instanceof KeyFile file) {
-      Path directory = settings.get(Settings.DATA);
-      try {
-        if (file.path().startsWith(directory)) {
-          Files.createDirectories(directory);
-        }
-      } catch (IOException e) {
-        // Whoever writes the key file says what to do.
-      }
     }
   }
 

@@ -124,7 +124,6 @@ class SettingsTest {
                     10,
                     Duration.ofSeconds(15),
                     "one"),
-                "1.2.3",
                 true));
     assertThat(given.toString()).contains("store.url (--set)").doesNotContain("opensesame");
     assertThat(given.database().orElseThrow().toString()).doesNotContain("opensesame");

@@ -35,6 +35,11 @@ public final class Connections implements AutoCloseable {
   private static final int OF_PAUSE = 3;
   private static final int OF_CONNECTING = 3;
 
+  /** For what is read once, by one who can wait: so many leases, or a minute. */
+  private static final int LEASES_FOR_ALL = 10;
+
+  private static final Duration TIME_FOR_ALL = Duration.ofMinutes(1);
+
   private final PostgresOptions options;
   private final HikariDataSource pool;
 
@@ -155,11 +160,31 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** A connection beside the others, for one who keeps it and closes it. */
+  /** Gives a transaction that reads much, and is in nobody's way, the time that it needs. */
+  void takeTime(Connection connection) throws SQLException {
+    Duration time = options.lease().multipliedBy(LEASES_FOR_ALL);
+    if (time.compareTo(TIME_FOR_ALL) < 0) {
+      time = TIME_FOR_ALL;
+    }
+    execute(connection, "SET LOCAL statement_timeout = " + time.toMillis());
+    connection.setNetworkTimeout(Runnable::run, (int) time.plus(options.lease()).toMillis());
+  }
+
+  /**
+   * A connection beside the others, for one who keeps it and closes it. Until it can be used, an
+   * answer is waited for no longer than a connection.
+   */
   public Connection own() throws SQLException {
-    Connection connection = DriverManager.getConnection(options.url(), properties(options));
+    Properties properties = properties(options);
+    int answer = (int) seconds(options.lease());
+    int first = Math.max(1, answer / OF_CONNECTING);
+    properties.setProperty("socketTimeout", String.valueOf(first));
+    Connection connection = DriverManager.getConnection(options.url(), properties);
     try {
       execute(connection, prepare(options.lease()));
+      if (connection.getNetworkTimeout() == first * 1_000) {
+        connection.setNetworkTimeout(Runnable::run, answer * 1_000);
+      }
       return connection;
     } catch (SQLException e) {
       connection.close();
@@ -201,7 +226,7 @@ public final class Connections implements AutoCloseable {
     if (options.password() != null) {
       properties.setProperty("password", options.password());
     }
-    long lease = Math.max(1, options.lease().toSeconds());
+    long lease = seconds(options.lease());
     properties.setProperty("ApplicationName", "holdfast " + options.name());
     properties.setProperty("tcpKeepAlive", "true");
     properties.setProperty("connectTimeout", String.valueOf(Math.max(1, lease / OF_CONNECTING)));
@@ -209,6 +234,8 @@ public final class Connections implements AutoCloseable {
     properties.setProperty("socketTimeout", String.valueOf(lease));
     properties.setProperty("prepareThreshold", "2");
     properties.setProperty("reWriteBatchedInserts", "true");
+    // What is in a row that was refused is nobody's who reads the log.
+    properties.setProperty("logServerErrorDetail", "false");
     return properties;
   }
 
@@ -220,8 +247,19 @@ public final class Connections implements AutoCloseable {
         + part(lease, OF_LOCK)
         + "', false), set_config('idle_in_transaction_session_timeout', '"
         + part(lease, OF_PAUSE)
-        + "', false), set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false), CASE current_setting('synchronous_commit')"
+        + "', false), set_config('tcp_keepalives_idle', '"
+        + Math.max(1, seconds(lease) / OF_PAUSE)
+        + "', false), set_config('tcp_keepalives_interval', '1', false),"
+        + " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '"
+        + lease.toMillis()
+        + "', false), set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false),"
+        + " set_config('default_transaction_isolation', 'read committed', false),"
+        + " CASE current_setting('synchronous_commit')"
         + " WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END";
+  }
+
+  private static long seconds(Duration lease) {
+    return Math.max(1, lease.toSeconds());
   }
 
   private static long part(Duration lease, int parts) {

@@ -1,7 +1,10 @@
 package dev.holdfast.engine.store.postgres;
 
+import dev.holdfast.engine.store.StoreRefused;
 import java.time.Duration;
+import java.util.Properties;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
 
 /**
  * Where the database is, and how it is used.
@@ -41,6 +44,19 @@ public record PostgresOptions(
   /** What is usual, to a database whose URL says it all. */
   public PostgresOptions(String url) {
     this(url, null, null, CONNECTIONS, LEASE, "node");
+  }
+
+  /** Refuses a URL with which a batch would be several transactions. */
+  void check() throws StoreRefused {
+    Properties said = Driver.parseURL(url, new Properties());
+    String mode = said == null ? null : said.getProperty("preferQueryMode");
+    if (mode != null && !mode.equals("extended")) {
+      throw new StoreRefused(
+          place()
+              + " cannot be used with preferQueryMode="
+              + mode
+              + ": what belongs together would be written in parts. Take it out of the URL.");
+    }
   }
 
   /** The URL without its parameters, in which there may be a password. */

@@ -52,6 +52,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
     /** Something of what everyone knows has changed. */
     void changed();
+
+    /** Whether something was written is not known, and is being found out. */
+    void inDoubt(Throwable cause);
   }
 
   private static final Listener NOBODY =
@@ -61,6 +64,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
         @Override
         public void changed() {}
+
+        @Override
+        public void inDoubt(Throwable cause) {}
       };
 
   private final Connections connections;
@@ -97,6 +103,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   static PostgresStore open(
       PostgresOptions options, MasterKeySource keys, InstantSource clock, StoreLimits limits)
       throws StoreRefused {
+    options.check();
     Connections connections = new Connections(options);
     Connections alongIndexes = Connections.alongIndexes(options);
     try {
@@ -154,7 +161,13 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return new Part(
         node,
         new PostgresWriter(
-            connections, new PostgresTransactions(connections), node, seals, ownChanges, latest),
+            connections,
+            new PostgresTransactions(connections),
+            node,
+            seals,
+            ownChanges,
+            latest,
+            cause -> listener.inDoubt(cause)),
         new Handovers(alongIndexes, node.id()));
   }
 
@@ -216,8 +229,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
 
   @Override
   public Holdings holdings(Shards shards) throws StoreException {
-    Holdings holdings = standing.holdings(shards);
-    part.handovers().forget(shards);
+    Part now = part;
+    Holdings holdings = standing.holdings(now.node().id(), shards);
+    now.handovers().forget(shards);
     return holdings;
   }
 

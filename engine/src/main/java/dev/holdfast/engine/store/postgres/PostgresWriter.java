@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,9 +54,9 @@ final class PostgresWriter implements AutoCloseable {
 
   private static final Form STALE =
       Form.of(
-          "SELECT holdfast_stale(k.tenant) FROM %s AS t(tenant, basis, own)"
+          "SELECT holdfast_stale(array_agg(k.tenant)) FROM %s AS t(tenant, basis, own)"
               + " JOIN known_of_tenants k ON k.tenant = t.tenant"
-              + " WHERE k.version > t.basis AND k.version <> t.own",
+              + " WHERE k.version > t.basis AND k.version <> t.own HAVING count(*) > 0",
           TEXT, LONG, LONG);
 
   private static final int MOST_TRIES = 5;
@@ -74,6 +75,7 @@ final class PostgresWriter implements AutoCloseable {
   private final Seals seals;
   private final ContentDigest digest = new ContentDigest();
   private final OwnChanges ownChanges;
+  private final Consumer<SQLException> whenInDoubt;
   private final AtomicLong trips = new AtomicLong();
 
   private @Nullable Connection connection;
@@ -94,13 +96,15 @@ final class PostgresWriter implements AutoCloseable {
       Node node,
       Seals seals,
       OwnChanges ownChanges,
-      Instant latest) {
+      Instant latest,
+      Consumer<SQLException> whenInDoubt) {
     this.connections = connections;
     this.transactions = transactions;
     this.node = node;
     this.seals = seals;
     this.ownChanges = ownChanges;
     this.latest = latest;
+    this.whenInDoubt = whenInDoubt;
   }
 
   /** What was written, and what others should hear of. */
@@ -120,6 +124,7 @@ final class PostgresWriter implements AutoCloseable {
       throw broken;
     }
     for (int tries = 1; ; tries++) {
+      boolean isConnected = connection != null;
       Attempt attempt = new Attempt(batch, ++batches);
       try {
         return attempt.run();
@@ -130,14 +135,17 @@ final class PostgresWriter implements AutoCloseable {
             return attempt.committed();
           }
           if (tries > 1) {
-            throw SqlStates.failure("writing a batch", e);
+            throw SqlStates.writeFailure("writing a batch", e);
           }
           // The connection may have been lost long ago.
           continue;
         }
         undo(e);
-        if (tries == MOST_TRIES || !SqlStates.isWorthAnotherTry(e)) {
-          StoreException failure = SqlStates.failure("writing a batch", e);
+        // A connection may have been lost long ago, and upkeep removes a table now and then.
+        boolean isWorthOne =
+            tries == 1 && (SqlStates.isAboutTables(e) || (isConnected && SqlStates.isCutShort(e)));
+        if (tries == MOST_TRIES || !(isWorthOne || SqlStates.isWorthAnotherTry(e))) {
+          StoreException failure = SqlStates.writeFailure("writing a batch", e);
           if (failure.kind() == Kind.BROKEN) {
             broken = failure;
           }
@@ -157,10 +165,25 @@ final class PostgresWriter implements AutoCloseable {
     Connection open = connection;
     if (open == null) {
       open = connections.own();
-      Connections.execute(open, Connections.ALONG_INDEXES);
+      try {
+        Connections.execute(open, Connections.ALONG_INDEXES);
+        Connections.execute(open, limitTransactions());
+        Holders.mark(open, node.id(), Holders.Until.SESSION);
+      } catch (SQLException e) {
+        open.close();
+        throw e;
+      }
       connection = open;
     }
     return open;
+  }
+
+  /** Servers that know this limit end a batch of which the rest does not come. */
+  private String limitTransactions() {
+    return "SELECT CASE WHEN current_setting('server_version_num')::int >= 170000 THEN"
+        + " set_config('transaction_timeout', '"
+        + connections.options().lease().toMillis()
+        + "', false) END";
   }
 
   private void undo(Exception cause) {
@@ -200,8 +223,11 @@ final class PostgresWriter implements AutoCloseable {
   private boolean isCommitted(long number, SQLException cause) throws StoreException {
     long end = System.nanoTime() + LONGEST_DOUBT.toNanos();
     LOG.warn("store.in-doubt batch={} next=\"looks whether it was committed\"", number, cause);
+    whenInDoubt.accept(cause);
     while (true) {
       try (Connection looking = connections.own()) {
+        // The rest of it does not come any more, and nothing can be known while it is waited for.
+        Holders.end(looking, node.id());
         boolean isCommitted = looked(looking, number);
         LOG.info("store.decided batch={} committed={}", number, isCommitted);
         return isCommitted;

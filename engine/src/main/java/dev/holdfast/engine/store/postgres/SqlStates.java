@@ -3,10 +3,14 @@ package dev.holdfast.engine.store.postgres;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
 import dev.holdfast.engine.store.Damaged;
+import io.vertx.core.json.JsonArray;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /** What the errors of PostgreSQL mean. */
 public final class SqlStates {
@@ -22,18 +26,49 @@ public final class SqlStates {
   private static final Set<String> AGAIN = Set.of("40001", "40P01");
   private static final Set<String> DAMAGE = Set.of("XX001", "XX002");
   private static final Set<String> FULL = Set.of("53000", "53100", "53200");
-  private static final Set<String> CUT_SHORT = Set.of("57P01", "57P02", "57P03", "57P05", "25P03");
+  private static final Set<String> CUT_SHORT =
+      Set.of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04");
+
+  /** The server cannot be had, or not for this, whatever it is asked. */
+  private static final Set<String> AWAY = Set.of("53300", "25006", "3D000");
+
+  /** By their first two characters: connections, who may connect, the server's end. */
+  private static final Set<String> AWAY_CLASSES = Set.of("08", "28");
 
   private SqlStates() {}
 
   /** What an error means for the one who asked. */
   public static StoreException failure(String doing, SQLException cause) {
+    return failure(doing, cause, kind(cause));
+  }
+
+  /**
+   * What an error means for the path's own batches. They are tried again until they are written,
+   * unless something about them is wrong.
+   */
+  static StoreException writeFailure(String doing, SQLException cause) {
+    Kind kind = writeKind(cause);
+    return kind == Kind.STALE
+        ? StoreException.stale(doing + ": " + cause.getMessage(), cause, tenants(cause))
+        : failure(doing, cause, kind);
+  }
+
+  /** Whose part of a batch is stale, as our own function says it; nobody if it does not. */
+  private static Set<String> tenants(SQLException cause) {
+    ServerErrorMessage said = cause instanceof PSQLException e ? e.getServerErrorMessage() : null;
+    String names = said == null ? null : said.getDetail();
+    return names == null
+        ? Set.of()
+        : new JsonArray(names).stream().map(String.class::cast).collect(Collectors.toSet());
+  }
+
+  private static StoreException failure(String doing, SQLException cause, Kind kind) {
     // A pool says how long it has waited, and what for is behind that.
     Throwable said =
         cause instanceof SQLTransientConnectionException && cause.getCause() != null
             ? cause.getCause()
             : cause;
-    return new StoreException(kind(cause), doing + ": " + said.getMessage(), cause);
+    return new StoreException(kind, doing + ": " + said.getMessage(), cause);
   }
 
   /** What a person can do about a database that cannot be connected to. */
@@ -55,8 +90,8 @@ public final class SqlStates {
   }
 
   /**
-   * Whatever says nothing about what was asked nor about what is on disk may work later, on this
-   * server or the one that takes its place.
+   * Only what says that there is no server is about the server. What it does not do, takes too long
+   * or has no table for is about what was asked.
    */
   static Kind kind(SQLException cause) {
     String state = state(cause);
@@ -70,16 +105,47 @@ public final class SqlStates {
       case FENCED -> Kind.FENCED;
       case STALE -> Kind.STALE;
       case REFUSED -> Kind.REFUSED;
-      default ->
-          state.startsWith("22") || state.startsWith("23") || state.startsWith("54")
-              ? Kind.REFUSED
-              : Kind.AWAY;
+      default -> isAway(cause, state) ? Kind.AWAY : Kind.REFUSED;
     };
+  }
+
+  private static boolean isAway(SQLException cause, String state) {
+    if (state.isEmpty()) {
+      // Without a reason, all connections of the pool were in use.
+      return !(cause instanceof SQLTransientConnectionException && cause.getCause() == null);
+    }
+    return AWAY.contains(state)
+        || CUT_SHORT.contains(state)
+        || AWAY_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
+  }
+
+  /**
+   * Whatever says nothing about what was asked nor about what is on disk may work later, on this
+   * server or the one that takes its place. Tables that are not as they should be, or may not be
+   * used, are another's doing: the process ends, and says so when it starts again.
+   */
+  static Kind writeKind(SQLException cause) {
+    String state = state(cause);
+    Kind kind = kind(cause);
+    if (kind != Kind.REFUSED || state.equals(REFUSED)) {
+      return kind;
+    }
+    if (isAboutTables(cause)) {
+      return Kind.BROKEN;
+    }
+    return state.startsWith("22") || state.startsWith("23") || state.startsWith("54")
+        ? Kind.REFUSED
+        : Kind.AWAY;
   }
 
   /** Whether the same works at once if it is tried again. */
   static boolean isWorthAnotherTry(SQLException cause) {
     return AGAIN.contains(state(cause));
+  }
+
+  /** Whether there is no such table, or it may not be used. */
+  static boolean isAboutTables(SQLException cause) {
+    return state(cause).startsWith("42");
   }
 
   /** Whether the session has ended, so that nobody has said what became of what was asked. */

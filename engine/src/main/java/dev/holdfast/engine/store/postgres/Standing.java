@@ -34,6 +34,12 @@ final class Standing {
 
   private static final String IN_SHARDS = " WHERE shard = ANY (?)";
 
+  /** Whoever takes over from the node deletes its row, and waits for this lock. */
+  private static final String TAKES_PART = "SELECT 1 FROM nodes WHERE id = ? FOR KEY SHARE";
+
+  private static final String HAS =
+      "SELECT count(*) FROM shards WHERE node = ? AND shard = ANY (?)";
+
   private static final String SUBSCRIPTIONS =
       "SELECT "
           + SubscriptionRow.COLUMNS
@@ -66,7 +72,10 @@ final class Standing {
   Snapshot beginning() throws StoreException {
     return connections.readAtOnce(
         "reading what everyone knows",
-        connection -> snapshot(connection, Map.of(), List.of(), List.of()));
+        connection -> {
+          connections.takeTime(connection);
+          return snapshot(connection, Map.of(), List.of(), List.of());
+        });
   }
 
   private Snapshot snapshot(
@@ -131,12 +140,18 @@ final class Standing {
   /**
    * What is in some shards. What was left for their node is counted with it, and taken away: what
    * is committed later is neither counted nor taken away.
+   *
+   * @param node the one that has the shards. A process that was stopped for long may have lost
+   *     them: what was left is another's then
    */
-  Holdings holdings(Shards shards) throws StoreException {
+  Holdings holdings(long node, Shards shards) throws StoreException {
     return connections.transact(
         "reading what is in shards",
         connection -> {
           Connections.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+          connections.takeTime(connection);
+          Holders.mark(connection, node, Holders.Until.TRANSACTION);
+          checkHas(connection, node, shards);
           try (PreparedStatement statement =
               connection.prepareStatement("DELETE FROM handovers" + IN_SHARDS)) {
             statement.setArray(1, array(connection, shards));
@@ -148,6 +163,23 @@ final class Standing {
               fanOuts(connection, shards),
               replays(connection, shards));
         });
+  }
+
+  private static void checkHas(Connection connection, long node, Shards shards)
+      throws SQLException {
+    try (PreparedStatement takesPart = connection.prepareStatement(TAKES_PART);
+        PreparedStatement has = connection.prepareStatement(HAS)) {
+      takesPart.setLong(1, node);
+      has.setLong(1, node);
+      has.setArray(2, array(connection, shards));
+      try (ResultSet row = takesPart.executeQuery();
+          ResultSet count = has.executeQuery()) {
+        if (!row.next() || !count.next() || count.getInt(1) != shards.size()) {
+          throw new SQLException(
+              "node " + node + " has lost some of " + shards.size() + " shards", SqlStates.FENCED);
+        }
+      }
+    }
   }
 
   private List<Endpoint> endpoints(Connection connection, Shards shards) throws SQLException {

@@ -19,7 +19,7 @@
 -- Who takes part. A row is a process from its start to its end; the id is never used again. slot: the
 -- node's number in the ids that it gives out, which nobody else has while the row is there. What a
 -- node writes holds a share of its row's lock, and whoever takes its shards deletes the row: so
--- nothing of it is written after that. known: how far it has learned what everyone knows.
+-- nothing of it is written after that.
 CREATE TABLE nodes (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   slot       integer NOT NULL UNIQUE CHECK (slot BETWEEN 0 AND 1023),
@@ -82,11 +82,12 @@ BEGIN
   END IF;
 END $$;
 
--- Refuses a batch that was decided by what a tenant had before.
-CREATE FUNCTION holdfast_stale(tenant text) RETURNS void
+-- Refuses a batch that was decided by what tenants had before; the detail names them, in JSON.
+CREATE FUNCTION holdfast_stale(tenants text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'another node has changed something of tenant %', tenant USING ERRCODE = 'HF003';
+  RAISE EXCEPTION 'another node has changed something of tenant %', tenants[1]
+    USING ERRCODE = 'HF003', DETAIL = to_json(tenants)::text;
 END $$;
 
 -- What everyone knows: the version, in its only row, and the version in which something of a tenant

@@ -17,12 +17,15 @@ class SqlStatesTest {
     "08001, AWAY", // refused
     "08006, AWAY", // lost
     "53300, AWAY", // too many connections
-    "57014, AWAY", // took too long
-    "55P03, AWAY", // waited too long for a lock
+    "57014, REFUSED", // took too long
+    "55P03, REFUSED", // waited too long for a lock
+    "42P01, REFUSED", // no such table
+    "28P01, AWAY", // a password that is not right any more
     "57P01, AWAY", // ended by an administrator
     "57P03, AWAY", // starting up
     "25006, AWAY", // a standby
-    "40P01, AWAY", // a deadlock
+    "25P04, AWAY", // a transaction that took too long, and its session
+    "40P01, REFUSED", // a deadlock
     "53100, FULL",
     "53200, FULL",
     "22021, REFUSED",
@@ -35,6 +38,26 @@ class SqlStatesTest {
   })
   void an_error_means_what_its_number_says(String state, Kind kind) {
     assertThat(SqlStates.kind(new SQLException("no", state))).isEqualTo(kind);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "08006, AWAY",
+    "57014, AWAY",
+    "55P03, AWAY",
+    "40P01, AWAY",
+    "XX000, AWAY",
+    "42P01, BROKEN", // no such table
+    "42501, BROKEN", // no right to use it
+    "53100, FULL",
+    "22021, REFUSED",
+    "23505, REFUSED",
+    "HF001, FENCED",
+    "HF002, REFUSED",
+    "HF003, STALE"
+  })
+  void a_batch_is_tried_again_whatever_it_was_that_may_be_over(String state, Kind kind) {
+    assertThat(SqlStates.writeKind(new SQLException("no", state))).isEqualTo(kind);
   }
 
   @Test
