@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What can be seen of the {@link Loop} from outside. Only its own thread may look. Where nodes share
- * a store, what is told of an endpoint's health and messages is true on the node that decides for
- * it, and may be old or nothing on the others.
+ * What can be seen of the {@link Loop} from outside. Only its own thread may look. Where nodes
+ * share a store, what is told of an endpoint's health and messages is true on the node that decides
+ * for it, and may be old or nothing on the others.
  */
 public interface View {
 
