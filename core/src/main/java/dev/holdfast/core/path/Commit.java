@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch that the store refuses is split until the entry that it cannot keep stands alone. When
  * the disk is full, whoever waits for an answer is refused, and the outcomes of attempts are
- * written again until there is room.
+ * written again until there is room. What another node has made stale is given up without an
+ * answer: whoever asked for it asks again.
  */
 final class Commit {
   private final Limits limits;
@@ -209,8 +210,11 @@ final class Commit {
     if (isChange(entry)) {
       changes.add(entry);
     } else {
-      (entry.isHurried() ? hurried : queue).add(
-          version != Long.MAX_VALUE && entry.isOfWhatIsKnown() ? entry.decidedBy(version) : entry);
+      (entry.isHurried() ? hurried : queue)
+          .add(
+              version != Long.MAX_VALUE && entry.isOfWhatIsKnown()
+                  ? entry.decidedBy(version)
+                  : entry);
     }
     unwritten += entry.weight();
     acceptingBytes += entry.bytes();

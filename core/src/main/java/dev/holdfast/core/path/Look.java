@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +21,7 @@ final class Look {
   private final HandOver handOver;
   private final Duration pause;
   private final Deque<Wanted> wanted = new ArrayDeque<>();
-  private final Map<Load, Wanted> underWay = new IdentityHashMap<>();
+  private final IdentityHashMap<Load, Wanted> underWay = new IdentityHashMap<>();
 
   Look(Lanes lanes, Loads loads, Wait wait, HandOver handOver, Duration pause) {
     this.lanes = lanes;

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * Decides everything, does nothing: inputs and the time go in, effects come out.
  *
  * <p>It owns every lane, timer and circuit and is called by one thread at a time. It has no clock,
- * no randomness and no locks, so the same inputs always give the same effects.
+ * no randomness and no locks, so the same inputs always give the same effects. Where nodes share a
+ * store, each has a loop, which works on the lanes in its shards only.
  */
 public final class Loop implements View {
   private final Limits limits;

@@ -6,7 +6,11 @@ import dev.holdfast.core.port.Snapshot.Unfinished;
 import java.util.List;
 import java.util.Optional;
 
-/** What can be seen of the {@link Loop} from outside. Only its own thread may look. */
+/**
+ * What can be seen of the {@link Loop} from outside. Only its own thread may look. Where nodes
+ * share a store, what is told of an endpoint's health and messages is true on the node that decides
+ * for it, and may be old or nothing on the others.
+ */
 public interface View {
 
   Optional<Subscription> subscription(String tenant, long id);

@@ -33,6 +33,16 @@
  *   <li>{@code HandOver}: where messages go that the store has just got.
  * </ul>
  *
+ * <p>And where several nodes share a store, so that each decides for some shards only:
+ *
+ * <ul>
+ *   <li>{@code Custody}: shards come to this node, and go to others.
+ *   <li>{@code Inbox}: takes in what other nodes have left for this one; {@code Look} reads a
+ *       message anew of which this node cannot tell how the store has it.
+ *   <li>{@code News}: takes in what other nodes have changed of subscriptions and settings. What
+ *       was decided before it came is {@code Stale} and decided anew.
+ * </ul>
+ *
  * <p>A message is held in memory in exactly one place ({@code Held}) or it is a row of the store
  * that will be found: through its due time, or through its endpoint. How much is held is bounded by
  * {@link dev.holdfast.core.path.Limits}.

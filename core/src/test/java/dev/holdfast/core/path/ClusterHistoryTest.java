@@ -1,8 +1,10 @@
 package dev.holdfast.core.path;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Seeds;
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.RateLimit;
@@ -18,6 +20,7 @@ import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written.Receipt;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -35,12 +38,12 @@ import org.junit.jupiter.api.Test;
  * nothing of what was promised may be.
  */
 class ClusterHistoryTest {
-  private static final String TENANT = "default";
+  private static final List<String> TENANTS = List.of("default", "other");
   private static final List<Operation> OPERATIONS = List.of(Operation.values());
 
   @Test
   void whatever_happens_to_nodes_each_accepted_message_is_delivered_once() {
-    Seeds.each(60, random -> new Life(random).live());
+    Seeds.each(40, random -> new Life(random).live());
   }
 
   private static Limits small(SplittableRandom random) {
@@ -108,6 +111,9 @@ class ClusterHistoryTest {
     /** The type of each accepted event, and when it was asked for and answered. */
     final Map<Long, Asked> accepted = new HashMap<>();
 
+    /** Nodes that others have taken over from and that go on for a while. */
+    final List<Node> zombies = new ArrayList<>();
+
     final Set<Long> byHand = new HashSet<>();
     int step;
     int failPercent;
@@ -116,6 +122,7 @@ class ClusterHistoryTest {
       this.random = random;
       nodes = new Nodes(3, small(random));
       nodes.store.strict = random.nextInt(4) == 0;
+      nodes.store.isSilent = random.nextInt(4) == 0;
       nodes.store.rows.backlogRows = random.nextInt(1, 20);
       nodes.receiver = _ -> random.nextInt(3) == 0 ? null : outcome();
     }
@@ -147,7 +154,8 @@ class ClusterHistoryTest {
     }
 
     private void doSomeJob() {
-      Node node = someNode();
+      boolean isZombie = !zombies.isEmpty() && random.nextInt(5) == 0;
+      Node node = isZombie ? zombies.get(random.nextInt(zombies.size())) : someNode();
       if (!node.jobs.isEmpty()) {
         Job job = node.jobs.remove(random.nextInt(node.jobs.size()));
         boolean isLostSignal = job.kind() == Kind.WAKE && random.nextInt(5) == 0;
@@ -190,12 +198,16 @@ class ClusterHistoryTest {
         }
         case 3, 4 -> {
           if (some != null) {
-            ask(someNode(), new Request.Update(TENANT, some.subscription.id(), patch()), _ -> {});
+            String tenant = some.subscription.tenant();
+            ask(someNode(), new Request.Update(tenant, some.subscription.id(), patch()), _ -> {});
           }
         }
         case 5 -> {
           if (some != null) {
-            operate(some.subscription.endpoint(), OPERATIONS.get(random.nextInt(3)));
+            Operation operation = OPERATIONS.get(random.nextInt(3));
+            askOwner(
+                new Request.Operate(
+                    some.subscription.tenant(), some.subscription.endpoint(), operation));
           }
         }
         case 6 -> {
@@ -203,7 +215,7 @@ class ClusterHistoryTest {
           if (!open.isEmpty()) {
             long message = open.get(random.nextInt(open.size()));
             byHand.add(message);
-            askOwner(new Request.RetryNow(TENANT, message));
+            askOwner(new Request.RetryNow(tenantOfMessage(message), message));
           }
         }
         case 7 -> {
@@ -212,17 +224,18 @@ class ClusterHistoryTest {
           }
         }
         case 8 -> {
-          List<Long> replays = List.copyOf(nodes.store.rows.replays.keySet());
+          List<Replay> replays = List.copyOf(nodes.store.rows.replays.values());
           if (!replays.isEmpty() && random.nextInt(4) == 0) {
-            long replay = replays.get(random.nextInt(replays.size()));
-            askOwner(new Request.CancelReplay(TENANT, replay));
+            Replay replay = replays.get(random.nextInt(replays.size()));
+            askOwner(new Request.CancelReplay(replay.tenant(), replay.id()));
           }
         }
         case 9 -> {
           if (some != null) {
             RateLimit limit = random.nextBoolean() ? null : new RateLimit(100);
             long endpoint = some.subscription.endpoint();
-            ask(someNode(), Request.Configure.limitRate(TENANT, endpoint, limit), _ -> {});
+            String tenant = some.subscription.tenant();
+            ask(someNode(), Request.Configure.limitRate(tenant, endpoint, limit), _ -> {});
           }
         }
         case 10, 11 -> {
@@ -259,8 +272,29 @@ class ClusterHistoryTest {
               nodes.now.plusMillis((long) Math.pow(10, random.nextInt(6)) * random.nextInt(1, 9));
           nodes.all.forEach(Node::step);
         }
+        case 21 -> someNode().failNextRead = true;
+        case 22 -> {
+          Node node = someNode();
+          boolean isShort = random.nextInt(3) == 0;
+          node.lease(isShort ? nodes.now.plusMillis(random.nextInt(1, 2_000)) : Instant.MAX);
+          node.step();
+        }
+        case 23 -> {
+          if (!zombies.isEmpty() && random.nextInt(5) == 0) {
+            bury(zombies.removeFirst());
+          }
+        }
         default -> submit();
       }
+    }
+
+    private String tenantOfMessage(long message) {
+      long endpoint = requireNonNull(nodes.store.rows.open.get(message)).endpoint();
+      return requireNonNull(nodes.store.rows.endpoints.get(endpoint)).tenant();
+    }
+
+    private String someTenant() {
+      return TENANTS.get(random.nextInt(TENANTS.size()));
     }
 
     /** What a node has and is not letting go. */
@@ -279,15 +313,16 @@ class ClusterHistoryTest {
         return;
       }
       String type = "t" + random.nextInt(2);
+      String tenant = someTenant();
       boolean hasHistory = random.nextInt(3) == 0;
       Request.Subscribe request =
           new Request.Subscribe(
-              TENANT,
+              tenant,
               "http://e" + random.nextInt(5) + ".example/",
               List.of(new TypePattern(type)),
               null);
       if (hasHistory) {
-        request = new Request.Subscribe(TENANT, request.wish(), Crank.START);
+        request = new Request.Subscribe(tenant, request.wish(), Crank.START);
       }
       ask(
           someNode(),
@@ -303,7 +338,7 @@ class ClusterHistoryTest {
       known.endAskedAt = Math.min(known.endAskedAt, step);
       ask(
           someNode(),
-          new Request.Unsubscribe(TENANT, known.subscription.id()),
+          new Request.Unsubscribe(known.subscription.tenant(), known.subscription.id()),
           one -> {
             if (one.answers.getFirst() instanceof Answer.Unsubscribed) {
               known.endedAt = Math.min(known.endedAt, step);
@@ -317,10 +352,6 @@ class ClusterHistoryTest {
         case 1 -> Request.Patch.toPaused(false);
         default -> Request.Patch.toUrl("http://e" + random.nextInt(6) + ".example/");
       };
-    }
-
-    private void operate(long endpoint, Operation operation) {
-      askOwner(new Request.Operate(TENANT, endpoint, operation));
     }
 
     /** Asks any node, and then the one that it names. */
@@ -348,14 +379,15 @@ class ClusterHistoryTest {
               null,
               null,
               random.nextBoolean());
-      ask(someNode(), new Request.Replay(TENANT, selection), _ -> {});
+      ask(someNode(), new Request.Replay(known.subscription.tenant(), selection), _ -> {});
     }
 
     private void submit() {
       String type = "t" + random.nextInt(2);
+      boolean isTooLate = !zombies.isEmpty() && random.nextInt(10) == 0;
       ask(
-          someNode(),
-          Crank.submit(TENANT, type, random.nextInt(1, 4)),
+          isTooLate ? zombies.getFirst() : someNode(),
+          Crank.submit(someTenant(), type, random.nextInt(1, 4)),
           one -> {
             if (one.answers.getFirst() instanceof Answer.Accepted given) {
               for (Receipt receipt : given.receipts()) {
@@ -376,7 +408,18 @@ class ClusterHistoryTest {
         }
       }
       boolean isTold = random.nextBoolean();
+      boolean isZombie = random.nextInt(3) != 0;
+      if (isZombie) {
+        node.lease(nodes.now.plusMillis(1));
+        node.step();
+        nodes.now = nodes.now.plusMillis(1);
+      }
       nodes.lose(node);
+      nodes.join();
+      if (isZombie) {
+        zombies.add(node);
+        return;
+      }
       if (isTold) {
         if (random.nextBoolean()) {
           node.inputs.add(new Input.Abandoned());
@@ -386,19 +429,27 @@ class ClusterHistoryTest {
           node.doNext();
           node.inputs.add(new Input.Abandoned());
         }
-        node.step();
-        for (Asked one : asked) {
-          if (one.node.slot == node.slot) {
-            assertThat(one.answers).as("%s of an abandoned node", one.request).hasSize(1);
-          }
-        }
+        bury(node);
       }
       asked.removeIf(one -> one.node.slot == node.slot);
-      nodes.join();
+    }
+
+    /** A node that was told that others have taken over does nothing any more. */
+    private void bury(Node node) {
+      node.inputs.add(new Input.Abandoned());
+      node.step();
+      for (Asked one : asked) {
+        if (one.node.slot == node.slot) {
+          assertThat(one.answers).as("%s of an abandoned node", one.request).hasSize(1);
+        }
+      }
+      assertThat(node.loop.isStopped()).isTrue();
+      asked.removeIf(one -> one.node.slot == node.slot);
     }
 
     /** Lets everything end that is under way, and compares what nodes count with the store. */
     private void calm() {
+      nodes.all.forEach(node -> node.lease(Instant.MAX));
       var receiver = nodes.receiver;
       nodes.receiver = _ -> outcome();
       nodes.poll();
@@ -438,6 +489,8 @@ class ClusterHistoryTest {
 
     private void end() {
       failPercent = 0;
+      zombies.forEach(this::bury);
+      nodes.all.forEach(node -> node.lease(Instant.MAX));
       nodes.receiver = _ -> Crank.OK;
       nodes.all.forEach(node -> node.failNextWrite = null);
       nodes.poll();
@@ -450,15 +503,13 @@ class ClusterHistoryTest {
       check();
       for (Subscription subscription : List.copyOf(nodes.store.rows.subscriptions.values())) {
         Request resume =
-            new Request.Update(TENANT, subscription.id(), Request.Patch.toPaused(false));
+            new Request.Update(
+                subscription.tenant(), subscription.id(), Request.Patch.toPaused(false));
         assertThat(someNode().ask(resume)).isInstanceOf(Answer.Updated.class);
       }
-      for (long endpoint : List.copyOf(nodes.store.rows.endpoints.keySet())) {
-        assertThat(
-                nodes
-                    .ownerOf(endpoint)
-                    .ask(new Request.Operate(TENANT, endpoint, Operation.ENABLE)))
-            .isInstanceOf(Answer.EndpointIs.class);
+      for (Endpoint endpoint : List.copyOf(nodes.store.rows.endpoints.values())) {
+        Request enable = new Request.Operate(endpoint.tenant(), endpoint.id(), Operation.ENABLE);
+        assertThat(nodes.ownerOf(endpoint.id()).ask(enable)).isInstanceOf(Answer.EndpointIs.class);
       }
       nodes.pass(Duration.ofMinutes(5));
       nodes.poll();
@@ -517,12 +568,14 @@ class ClusterHistoryTest {
       assertThat(made.values()).as("one message of an event for one").allMatch(n -> n == 1);
       accepted.forEach(
           (event, one) -> {
-            String type = ((Request.Submit) one.request).events().getFirst().type();
+            Request.Submit request = (Request.Submit) one.request;
+            String type = request.events().getFirst().type();
             for (Known known : subscriptions) {
               Pair pair = new Pair(event, known.subscription.id());
               boolean isThere = made.containsKey(pair);
               boolean isWanted =
                   known.type.equals(type)
+                      && known.subscription.tenant().equals(request.tenant())
                       && (known.since < one.at || (known.hasHistory && isHistoryDone(known)))
                       && known.endAskedAt > one.answeredAt;
               if (isWanted) {

@@ -623,7 +623,10 @@ class ClusterPathTest {
   private static void change(Node node, String tenant, int number) {
     node.ask(
         new Request.Subscribe(
-            tenant, "http://" + tenant + number + ".example/", List.of(new TypePattern("t")), null));
+            tenant,
+            "http://" + tenant + number + ".example/",
+            List.of(new TypePattern("t")),
+            null));
   }
 
   @Test

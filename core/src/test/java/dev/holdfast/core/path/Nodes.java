@@ -66,7 +66,7 @@ final class Nodes {
   Node join() {
     Node node = new Node(slots++);
     all.add(node);
-    node.inputs.add(new Input.Leased(Instant.MAX));
+    node.lease(Instant.MAX);
     return node;
   }
 
@@ -103,6 +103,7 @@ final class Nodes {
     final List<Shards> letGo = new ArrayList<>();
     StoreException.@Nullable Kind failNextWrite;
     boolean failNextRead;
+    private Instant leasedUntil = Instant.MAX;
     private long learned;
 
     Node(int slot) {
@@ -127,6 +128,12 @@ final class Nodes {
       jobs.add(new Job(Kind.GAINED, () -> inputs.add(new Input.Gained(shards, holdings))));
     }
 
+    /** Attempts may start before this time. */
+    void lease(Instant until) {
+      leasedUntil = until;
+      inputs.add(new Input.Leased(until));
+    }
+
     void release(Shards shards) {
       inputs.add(new Input.Release(shards));
     }
@@ -148,11 +155,17 @@ final class Nodes {
           if (!store.of(slot).has(send.delivery().message().endpoint())) {
             throw new IllegalStateException("sends what is not its: " + send.delivery());
           }
+          if (!now.isBefore(leasedUntil)) {
+            throw new IllegalStateException("sends after its lease: " + send.delivery());
+          }
           jobs.add(new Job(Kind.ATTEMPT, () -> attempt(send.delivery())));
         }
         case Effect.Fetch fetch -> jobs.add(new Job(Kind.READ, () -> read(fetch.load())));
         case Effect.Reply reply -> reply.to().accept(reply.answer());
         case Effect.LetGo go -> {
+          if (store.fenced.contains(slot)) {
+            return;
+          }
           store.letGo(slot, go.shards());
           letGo.add(go.shards());
         }
@@ -221,7 +234,8 @@ final class Nodes {
     }
 
     private void read(Load load) {
-      boolean isFailing = failNextRead || store.fenced.contains(slot);
+      boolean isFailing =
+          failNextRead || (load instanceof Load.Arrivals && store.fenced.contains(slot));
       failNextRead = false;
       if (isFailing) {
         jobs.add(new Job(Kind.HAVE_READ, () -> inputs.add(new Input.LoadFailed(load))));
