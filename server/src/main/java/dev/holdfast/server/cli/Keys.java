@@ -47,6 +47,8 @@ final class Keys implements Keyring {
   /** The key that is set, if one is: not stored, for all tenants, for as long as it is set. */
   private byte @Nullable [] fixed;
 
+  private final MissedKeys misses = new MissedKeys();
+
   private String source = "the one printed at the first start";
 
   /**
@@ -243,6 +245,29 @@ final class Keys implements Keyring {
   }
 
   @Override
+  public boolean mayBeNew(byte[] sha256OfKey) {
+    byte[] set = fixed;
+    return stored.isShared()
+        && known.find(sha256OfKey) == null
+        && (set == null || !MessageDigest.isEqual(set, sha256OfKey))
+        && misses.mayLook(sha256OfKey, System.nanoTime());
+  }
+
+  @Override
+  public void lookFor(byte[] sha256OfKey) throws StoreException {
+    Optional<ApiKey> found = stored.find(sha256OfKey);
+    if (found.isPresent()) {
+      learn(Known.of(sha256OfKey, found.get()));
+    }
+  }
+
+  private synchronized void learn(Known one) {
+    if (known.find(one.hash()) == null) {
+      known = known.with(one);
+    }
+  }
+
+  @Override
   public List<Key> all() {
     return known.all().stream()
         .map(Known::shown)
@@ -312,6 +337,9 @@ final class Keys implements Keyring {
   @Override
   public synchronized Revoked revoke(@Nullable String only, long id, Actor by)
       throws StoreException {
+    if (stored.isShared() && known.all().stream().noneMatch(one -> one.stored().id() == id)) {
+      readAgain();
+    }
     boolean isTheirs =
         known.all().stream()
             .filter(one -> one.stored().id() == id)
