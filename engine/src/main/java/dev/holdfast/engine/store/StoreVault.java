@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
 public final class StoreVault {
   private static final Logger LOG = LoggerFactory.getLogger(StoreVault.class);
 
+  /** A state of our own, so that nobody takes it for a connection that was lost. */
+  private static final String NO_MASTER_KEY = "HF004";
+
   private static final Duration TOLD_AGAIN = Duration.ofMinutes(1);
 
   private final Transactions transactions;
@@ -275,7 +278,7 @@ public final class StoreVault {
       if (missing != null) {
         String text = notShared("the store", missing, masters.orElse(null), source);
         tellMissing(missing, text);
-        throw new SQLException(text);
+        throw new SQLException(text, NO_MASTER_KEY);
       }
       Vault vault = vault(wrapped, masters.orElseThrow());
       synchronized (this) {

@@ -153,7 +153,7 @@ final class MasterKeyCommand implements Runnable {
                   rotated.isOldKept()
                       ? "The old one is left among the keys; remove it when every server has the"
                           + " new one and no backup needs the old one."
-                      : "Every server needs the new one to start; backups made until now open with"
+                      : "From now on every server needs it to start; backups made until now open with"
                           + " the old one only."));
     } catch (KeysRefused e) {
       throw new CommandFailed(String.valueOf(e.getMessage()));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.engine.store.Act;
 import dev.holdfast.engine.store.ApiKey;
@@ -21,6 +22,7 @@ import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -213,6 +215,27 @@ final class SharedKeysTest {
     }
     try (PostgresStore alone = open(directory)) {
       assertThat(alone.vault().rotate(Actor.SERVER, NOW)).isPresent();
+    }
+  }
+
+  @Test
+  void a_node_that_lacks_the_new_master_key_says_which_and_goes_on_when_it_has_it()
+      throws Exception {
+    Sample sample = new Sample();
+    Path theirs = KeyFile.in(elsewhere).path();
+    Files.copy(makeKeyFile(directory), theirs);
+    try (PostgresStore one = open(directory);
+        PostgresStore other = open(elsewhere)) {
+      StoreVault.Rotated rotated = prepared(one).rotate(Actor.SERVER, NOW).orElseThrow();
+      Endpoint endpoint = sample.endpoint("http://one.example/");
+      one.write(batch(new Write.Subscribe(sample.subscription(endpoint, "order.*"), endpoint)));
+      assertThatThrownBy(() -> other.changes(0))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("under the master key " + rotated.to());
+      assertThatThrownBy(() -> other.vault().renewIfBehind()).isInstanceOf(StoreException.class);
+      Files.copy(
+          KeyFile.in(directory).path(), theirs, StandardCopyOption.REPLACE_EXISTING);
+      assertThat(other.changes(0).endpoints()).containsExactly(endpoint);
     }
   }
 
