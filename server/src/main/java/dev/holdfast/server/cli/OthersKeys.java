@@ -2,7 +2,6 @@ package dev.holdfast.server.cli;
 
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.StoreVault;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -34,14 +33,14 @@ final class OthersKeys {
       return;
     }
     isReading = true;
-    Future<Boolean> read =
-        vertx.executeBlocking(
+    vertx
+        .executeBlocking(
             () -> {
               keys.readAgain();
               renew();
               return true;
-            });
-    read.onComplete(_ -> isReading = false)
+            })
+        .onComplete(_ -> isReading = false)
         .onSuccess(_ -> quietSince = System.nanoTime())
         .onFailure(this::tell);
   }
