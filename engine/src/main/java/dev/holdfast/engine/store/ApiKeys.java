@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** The keys of the API, known by the SHA-256 of their text. May be used by any thread. */
@@ -145,15 +146,38 @@ public final class ApiKeys {
     return put(name, role, tenant, sha256, createdAt, null, Actor.PROGRAM);
   }
 
+  /** How a wish to forget a key ended. */
+  public enum Revoked {
+    DONE,
+    NOT_FOUND,
+    /** Without it nobody could manage all tenants any more. */
+    IS_LAST_ADMIN
+  }
+
   /**
    * Forgets a key; when it returns, that is on disk. Can be repeated.
    *
    * @param by who wants that
    */
   public void delete(long id, Actor by, Instant now) throws StoreException {
+    delete(id, by, now, false);
+  }
+
+  /**
+   * The same, if an admin key for all tenants that has not ended is left: of two wishes to forget
+   * the last two, at whichever nodes, one is granted.
+   */
+  public Revoked revoke(long id, Actor by, Instant now) throws StoreException {
+    return delete(id, by, now, true);
+  }
+
+  private Revoked delete(long id, Actor by, Instant now, boolean keepsLast) throws StoreException {
+    AtomicReference<Revoked> outcome = new AtomicReference<>(Revoked.NOT_FOUND);
     transactions.transact(
         "forgetting a key",
         (connection, chains) -> {
+          outcome.set(Revoked.NOT_FOUND);
+          transactions.lock(connection, Lock.API_KEYS);
           Optional<ApiKey> known;
           try (PreparedStatement statement =
               connection.prepareStatement("SELECT " + COLUMNS + " FROM api_keys WHERE id = ?")) {
@@ -163,13 +187,39 @@ public final class ApiKeys {
           if (known.isEmpty()) {
             return;
           }
+          if (keepsLast && isWideAdmin(known.get(), now) && wideAdmins(connection, now) == 1) {
+            outcome.set(Revoked.IS_LAST_ADMIN);
+            return;
+          }
           try (PreparedStatement statement =
               connection.prepareStatement("DELETE FROM api_keys WHERE id = ?")) {
             statement.setLong(1, id);
             statement.executeUpdate();
           }
           chains.append(act(by, now, "key.revoked", known.get(), facts(known.get()), null));
+          outcome.set(Revoked.DONE);
         });
+    return outcome.get();
+  }
+
+  /** One that has ended is nobody's any more, and can go. */
+  private static boolean isWideAdmin(ApiKey key, Instant now) {
+    return key.role() == Role.ADMIN
+        && key.tenant() == null
+        && (key.expiresAt() == null || now.isBefore(key.expiresAt()));
+  }
+
+  private static long wideAdmins(Connection connection, Instant now) throws SQLException {
+    long count = 0;
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT " + COLUMNS + " FROM api_keys WHERE role = 'ADMIN' AND tenant IS NULL");
+        ResultSet row = statement.executeQuery()) {
+      while (row.next()) {
+        count += isWideAdmin(key(row), now) ? 1 : 0;
+      }
+    }
+    return count;
   }
 
   private static Act act(

@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,17 +37,28 @@ import org.slf4j.LoggerFactory;
 public final class StoreVault {
   private static final Logger LOG = LoggerFactory.getLogger(StoreVault.class);
 
+  /** A state of our own, so that nobody takes it for a connection that was lost. */
+  private static final String NO_MASTER_KEY = "HF004";
+
+  private static final Duration TOLD_AGAIN = Duration.ofMinutes(1);
+
   private final Transactions transactions;
   private final Seals seals;
   private final MasterKeySource source;
+
+  /** How many of the nodes that are heard of are this process. */
+  private final int own;
+
   private MasterKey inUse;
+  private @Nullable Long toldMissing;
 
   private StoreVault(
-      Transactions transactions, Seals seals, MasterKeySource source, MasterKey inUse) {
+      Transactions transactions, Seals seals, MasterKeySource source, MasterKey inUse, int own) {
     this.transactions = transactions;
     this.seals = seals;
     this.source = source;
     this.inUse = inUse;
+    this.own = own;
   }
 
   /**
@@ -62,8 +75,10 @@ public final class StoreVault {
    * Another master key is in use.
    *
    * @param dataKeys how many keys are wrapped with it
+   * @param isOldKept whether the old one is left among the keys, as other nodes run that may have
+   *     been told of the new one only now
    */
-  public record Rotated(String from, String to, int dataKeys) {}
+  public record Rotated(String from, String to, int dataKeys, boolean isOldKept) {}
 
   /** Looks whether a store could be opened, and refuses it if not. Writes nothing. */
   static StoreFile.Look look(Path directory, MasterKeySource source) {
@@ -97,6 +112,8 @@ public final class StoreVault {
   /**
    * Opens what is sealed in a store that several nodes share, at which all of them need the same
    * master key. Of nodes that begin at the same time with an empty store one makes its first key.
+   * Whichever of a node's keys is in use stays so: that is changed by {@link #rotate} alone, since
+   * others may not know another yet.
    *
    * @param where the store, in words
    */
@@ -109,6 +126,49 @@ public final class StoreVault {
     return sharing.opened();
   }
 
+  /**
+   * Opens what is sealed in a store that nodes share, by one who is none of them. Changes nothing,
+   * and refuses a store in which nothing is sealed yet.
+   *
+   * @param where the store, in words
+   */
+  public static StoreVault beside(Transactions transactions, MasterKeySource source, String where)
+      throws StoreException, StoreRefused {
+    List<WrappedKey> wrapped =
+        transactions.read("reading the keys of secrets", StoreVault::wrapped);
+    if (wrapped.isEmpty()) {
+      throw new StoreRefused(
+          "Nothing is sealed in " + where + " yet. The first server that starts on it does that.");
+    }
+    try {
+      Seals seals = Seals.closed();
+      StoreVault opened = known(wrapped, transactions, seals, source, where, 0);
+      seals.use(vault(wrapped, read(source).orElseThrow()));
+      seals.renewBy(opened::renewed);
+      return opened;
+    } catch (SQLException e) {
+      throw new StoreException(StoreException.Kind.BROKEN, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** The keys of a shared store, whichever of the master keys here they are wrapped with. */
+  private static StoreVault known(
+      List<WrappedKey> wrapped,
+      Transactions transactions,
+      Seals seals,
+      MasterKeySource source,
+      String where,
+      int own)
+      throws StoreRefused {
+    Optional<MasterKeys> masters = read(source);
+    String missing = missing(wrapped, masters);
+    if (missing != null) {
+      throw new StoreRefused(notShared(where, missing, masters.orElse(null), source));
+    }
+    MasterKey inUse = masters.orElseThrow().find(wrapped.getLast().master()).orElseThrow();
+    return new StoreVault(transactions, seals, source, inUse, own);
+  }
+
   /** Opens a shared store's keys in one transaction, which others who do the same wait for. */
   private static final class Sharing implements Transactions.Doing {
     private final Transactions transactions;
@@ -119,7 +179,7 @@ public final class StoreVault {
     private @Nullable StoreRefused refused;
     private @Nullable StoreVault opened;
     private @Nullable Vault vault;
-    private @Nullable String before;
+    private boolean isFirst;
 
     Sharing(
         Transactions transactions, Seals seals, MasterKeySource source, String where, Instant now) {
@@ -133,37 +193,35 @@ public final class StoreVault {
     @Override
     public void run(Connection connection, AuditChains chains) throws SQLException {
       try {
-        open(connection, chains);
+        open(connection);
       } catch (StoreRefused e) {
         refused = e;
       }
     }
 
-    private void open(Connection connection, AuditChains chains) throws SQLException, StoreRefused {
+    private void open(Connection connection) throws SQLException, StoreRefused {
       transactions.lock(connection, Transactions.Lock.DATA_KEYS);
       List<WrappedKey> wrapped = DataKeys.all(connection);
       if (wrapped.isEmpty()) {
+        String origin = movedFromOrKeptOut(connection);
+        if (origin != null) {
+          throw new StoreRefused(
+              "The store from "
+                  + origin
+                  + " is being moved into "
+                  + where
+                  + ". Let the move end, or repeat ./holdfast migrate if it was interrupted.");
+        }
         MasterKey current = readOrMake(source).current();
         vault = Vault.make(now);
         DataKeys.put(connection, vault.wrap(current));
-        opened = new StoreVault(transactions, seals, source, current);
-        before = null;
+        opened = new StoreVault(transactions, seals, source, current, 1);
+        isFirst = true;
         return;
       }
-      Optional<MasterKeys> masters = read(source);
-      String missing = missing(wrapped, masters);
-      if (missing != null) {
-        throw new StoreRefused(notShared(where, missing, masters.orElse(null), source));
-      }
-      MasterKey current = masters.orElseThrow().current();
-      vault = vault(wrapped, masters.orElseThrow());
-      opened = new StoreVault(transactions, seals, source, current);
-      before = wrapped.getLast().master();
-      if (!wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
-        vault = vault.withNewKey(now);
-        DataKeys.put(connection, vault.wrap(current));
-        chains.append(rotated(Actor.SERVER, now, before, current.id()));
-      }
+      opened = known(wrapped, transactions, seals, source, where, 1);
+      vault = vault(wrapped, read(source).orElseThrow());
+      isFirst = false;
     }
 
     StoreVault opened() throws StoreRefused {
@@ -173,12 +231,27 @@ public final class StoreVault {
       StoreVault result = Objects.requireNonNull(opened);
       seals.use(Objects.requireNonNull(vault));
       seals.renewBy(result::renewed);
-      if (before == null) {
+      if (isFirst) {
         LOG.info("secrets.key-first key={} source=\"{}\"", result.inUse.id(), source.where());
-      } else if (!before.equals(result.inUse.id())) {
-        LOG.info("secrets.key-rotated from={} to={}", before, result.inUse.id());
       }
       return result;
+    }
+  }
+
+  /** Where a shared store is being moved from; none begins until the transaction has ended. */
+  private static @Nullable String movedFromOrKeptOut(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("LOCK TABLE data_keys IN ROW EXCLUSIVE MODE");
+    }
+    return movedFrom(connection);
+  }
+
+  /** Where a shared store is being moved from, if it is. */
+  public static @Nullable String movedFrom(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery("SELECT origin FROM moves WHERE finished_at IS NULL")) {
+      return row.next() ? row.getString(1) : null;
     }
   }
 
@@ -203,7 +276,9 @@ public final class StoreVault {
       Optional<MasterKeys> masters = source.read();
       String missing = wrapped.isEmpty() ? "" : missing(wrapped, masters);
       if (missing != null) {
-        throw new SQLException(notShared("the store", missing, masters.orElse(null), source));
+        String text = notShared("the store", missing, masters.orElse(null), source);
+        tellMissing(missing, text);
+        throw new SQLException(text, NO_MASTER_KEY);
       }
       Vault vault = vault(wrapped, masters.orElseThrow());
       synchronized (this) {
@@ -213,6 +288,40 @@ public final class StoreVault {
       return vault;
     } catch (StoreException | KeysRefused e) {
       throw new SQLException("the keys of secrets cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  /** Others have gone on to a master key that is not here; told once a minute. */
+  private synchronized void tellMissing(String missing, String text) {
+    long now = System.nanoTime();
+    if (toldMissing == null || now - toldMissing >= TOLD_AGAIN.toNanos()) {
+      toldMissing = now;
+      LOG.warn(
+          "secrets.key-missing key={} detail=\"{}\" next=\"what others seal from now on cannot be"
+              + " read here until the key is there\"",
+          missing,
+          text);
+    }
+  }
+
+  /**
+   * Looks whether other nodes have made a key since, and takes it into use: what is sealed here is
+   * sealed with the newest. To be called now and then, at a shared store.
+   */
+  public void renewIfBehind() throws StoreException {
+    long newest = transactions.read("looking for newer keys of secrets", StoreVault::newest);
+    if (newest > seals.vault().newest()) {
+      try {
+        seals.use(renewed());
+      } catch (SQLException e) {
+        throw new StoreException(StoreException.Kind.AWAY, String.valueOf(e.getMessage()), e);
+      }
+    }
+  }
+
+  private static long newest(Transactions.Statements connection) throws SQLException {
+    try (ResultSet row = connection.prepare("SELECT max(id) FROM data_keys").executeQuery()) {
+      return row.next() ? row.getLong(1) : 0;
     }
   }
 
@@ -304,7 +413,8 @@ public final class StoreVault {
       throws SQLException, StoreException, StoreRefused {
     List<WrappedKey> wrapped = DataKeys.read(connection);
     if (wrapped.isEmpty()) {
-      StoreVault made = new StoreVault(transactions, seals, source, readOrMake(source).current());
+      StoreVault made =
+          new StoreVault(transactions, seals, source, readOrMake(source).current(), 0);
       made.keep(Vault.make(now), made.inUse, null);
       LOG.info("secrets.key-first key={} source=\"{}\"", made.inUse.id(), source.where());
       return made;
@@ -312,7 +422,7 @@ public final class StoreVault {
     Vault vault = unwrap(file, wrapped, source);
     MasterKeys masters = read(source).orElseThrow();
     MasterKey current = masters.current();
-    StoreVault opened = new StoreVault(transactions, seals, source, current);
+    StoreVault opened = new StoreVault(transactions, seals, source, current, 0);
     if (wrapped.stream().allMatch(key -> key.master().equals(current.id()))) {
       seals.use(vault);
     } else {
@@ -383,16 +493,10 @@ public final class StoreVault {
     return source instanceof KeyFile file ? Optional.of(file) : Optional.empty();
   }
 
-  /** A key that is made here is not on the other nodes, and they could not open what it seals. */
-  private void refuseIfOthersWouldMiss(KeyFile file) throws StoreException, KeysRefused {
-    boolean isPrepared = file.read().map(keys -> !keys.current().equals(inUse)).orElse(false);
-    if (!isPrepared && transactions.read("looking for other nodes", StoreVault::nodes) > 1) {
-      throw new KeysRefused(
-          "Other nodes run on this store and would not have the new key. Put it as the first line"
-              + " into the key file of every node (here "
-              + file.path()
-              + "), and then change it again.");
-    }
+  /** Whether others take part in the store, who know only the keys that they were given. */
+  private boolean hasOthers() throws StoreException {
+    return transactions.isShared()
+        && transactions.read("looking for other nodes", StoreVault::nodes) > own;
   }
 
   private static long nodes(Transactions.Statements connection) throws SQLException {
@@ -408,17 +512,20 @@ public final class StoreVault {
    * Puts another master key into use: the first of the key file if that is not in use yet, and else
    * a new one. What was sealed before opens as before; what is sealed from now on is sealed with a
    * key that was never wrapped with the old one. Empty when the keys were set and are not in a
-   * file.
+   * file, where a start changes them.
+   *
+   * <p>At a store that nodes share, keys that were set will do as well; and while others take part,
+   * no key is made that they would not have, and none is removed that they may still need.
    *
    * @param by who wants it
    */
   public synchronized Optional<Rotated> rotate(Actor by, Instant now)
       throws StoreException, KeysRefused {
-    if (!(source instanceof KeyFile file)) {
+    if (!transactions.isShared() && !(source instanceof KeyFile)) {
       return Optional.empty();
     }
+    boolean hasOthers = hasOthers();
     if (transactions.isShared()) {
-      refuseIfOthersWouldMiss(file);
       try {
         seals.use(renewed());
       } catch (SQLException e) {
@@ -426,10 +533,48 @@ public final class StoreVault {
       }
     }
     MasterKey before = inUse;
-    MasterKey next = file.begin(before).current();
+    MasterKey next = next(before, hasOthers);
     Vault vault = seals.vault().withNewKey(now);
     keep(vault, next, rotated(by, now, before.id(), next.id()));
     LOG.info("secrets.key-rotated from={} to={}", before.id(), next.id());
+    if (source instanceof KeyFile file) {
+      if (hasOthers) {
+        LOG.info(
+            "secrets.key-left file={} key={} next=\"other servers run; remove the old key's line when"
+                + " all of them have the new one and no backup needs it\"",
+            file.path(),
+            before.id());
+      } else {
+        finish(file, next, before);
+      }
+    }
+    return Optional.of(new Rotated(before.id(), next.id(), vault.size(), hasOthers));
+  }
+
+  /** The key to be used next. A key that is made here would not be on the other nodes. */
+  private MasterKey next(MasterKey before, boolean hasOthers) throws KeysRefused {
+    MasterKey first = source.read().map(MasterKeys::current).orElse(before);
+    if (!(source instanceof KeyFile file)) {
+      if (first.equals(before)) {
+        throw new KeysRefused(
+            "The first of the keys in "
+                + source.where()
+                + " is in use already. Give all servers the new key behind it first, and then set"
+                + " the new one before it and change it again.");
+      }
+      return first;
+    }
+    if (hasOthers && first.equals(before)) {
+      throw new KeysRefused(
+          "Other servers run on this store and would not have the new key. Put it into the key file"
+              + " of every server, as the last line, and then move it to the first line here ("
+              + file.path()
+              + ") and change it again.");
+    }
+    return file.begin(before).current();
+  }
+
+  private static void finish(KeyFile file, MasterKey next, MasterKey before) {
     try {
       file.finish(next, before);
     } catch (KeysRefused e) {
@@ -439,6 +584,5 @@ public final class StoreVault {
           before.id(),
           e);
     }
-    return Optional.of(new Rotated(before.id(), next.id(), vault.size()));
   }
 }

@@ -107,6 +107,11 @@ public final class Vault {
     return keys.size();
   }
 
+  /** The number of the key that seals. */
+  public int newest() {
+    return keys.lastKey();
+  }
+
   /** Since when there is the key that seals. */
   public Instant since() {
     return keys.lastEntry().getValue().createdAt();

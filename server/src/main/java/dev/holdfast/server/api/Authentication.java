@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.server.api.FailedKeys.Reason;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.MultiMap;
@@ -78,6 +79,26 @@ final class Authentication {
     };
   }
 
+  /** The hash of the key of a request, if it is one to be looked for first. */
+  byte @Nullable [] keyToLookFor(HttpServerRequest request) {
+    String bearer = afterScheme(request.headers().get(HttpHeaders.AUTHORIZATION));
+    String key = bearer == null ? request.headers().get(SESSION_ID) : bearer;
+    if (key == null || key.length() > ApiLimits.KEY_CHARS) {
+      return null;
+    }
+    byte[] hash = hash(key);
+    return authenticator.mayBeNew(hash) ? hash : null;
+  }
+
+  /** Looks for it. Blocking, on any thread. */
+  void lookFor(byte[] hash) throws StoreException {
+    authenticator.lookFor(hash);
+  }
+
+  private byte[] hash(String key) {
+    return sha256.digest(key.strip().getBytes(StandardCharsets.UTF_8));
+  }
+
   private static Problem unauthenticated(Route.Credential credential) {
     return Problem.of(Kind.UNAUTHENTICATED, credential.remedy);
   }
@@ -86,8 +107,7 @@ final class Authentication {
     if (key.length() > ApiLimits.KEY_CHARS) {
       return Authenticator.UNKNOWN;
     }
-    byte[] bytes = key.strip().getBytes(StandardCharsets.UTF_8);
-    return authenticator.authenticate(sha256.digest(bytes), clock.instant());
+    return authenticator.authenticate(hash(key), clock.instant());
   }
 
   private Refusal failed(HttpServerRequest request, Reason reason, Problem problem) {

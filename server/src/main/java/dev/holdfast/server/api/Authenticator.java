@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.port.StoreException;
 import java.time.Instant;
 
 /**
@@ -33,4 +34,15 @@ public interface Authenticator {
    * @param sha256OfKey only the hash of a key is ever passed on or kept
    */
   Recognition authenticate(byte[] sha256OfKey, Instant now);
+
+  /**
+   * Whether a key that is not known may have been made elsewhere a moment ago, so that it is worth
+   * looking for it. Says so seldom enough that looking costs little, whoever sends what.
+   */
+  default boolean mayBeNew(byte[] sha256OfKey) {
+    return false;
+  }
+
+  /** Looks for such a key. Blocking. */
+  default void lookFor(byte[] sha256OfKey) throws StoreException {}
 }

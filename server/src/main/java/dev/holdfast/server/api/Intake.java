@@ -56,6 +56,30 @@ final class Intake {
     if (expectsBody) {
       request.handler(exchange::chunk);
     }
+    byte[] toLookFor = authentication.keyToLookFor(request);
+    if (toLookFor == null) {
+      begin(exchange, declaredBytes, expectsBody);
+      return;
+    }
+    request.pause();
+    connections
+        .context()
+        .executeBlocking(
+            () -> {
+              authentication.lookFor(toLookFor);
+              return true;
+            },
+            false)
+        .onComplete(
+            _ -> {
+              if (!exchange.isOver()) {
+                begin(exchange, declaredBytes, expectsBody);
+              }
+              request.resume();
+            });
+  }
+
+  private void begin(Exchange exchange, long declaredBytes, boolean expectsBody) {
     try {
       Route route = admit(exchange);
       if (expectsBody) {

@@ -2,8 +2,13 @@ package dev.holdfast.server.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.StoreCheck;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.postgres.BesideNodes;
+import dev.holdfast.engine.store.postgres.Connections;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.Schema;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
 import dev.holdfast.engine.vault.MasterKeySource;
@@ -74,9 +79,15 @@ final class Checkup {
     findings.add(java());
     findings.add(memory());
     findings.add(files());
-    findings.addAll(disk());
-    findings.addAll(serverAndStore());
-    findings.add(secrets());
+    PostgresOptions database = settings.database().orElse(null);
+    if (database == null) {
+      findings.addAll(disk());
+      findings.addAll(serverAndStore());
+      findings.add(secrets());
+    } else {
+      findings.add(server(answers()));
+      findings.addAll(database(database));
+    }
     findings.addAll(
         clock(
             System.currentTimeMillis() - wallStart, (System.nanoTime() - steadyStart) / 1_000_000));
@@ -320,6 +331,46 @@ final class Checkup {
               "store",
               data + " is in use by a server that does not answer at " + address(),
               "Name its address with --port and --set server.host=…, or look at its log.");
+    }
+  }
+
+  /** Whether servers could share a database, and a server here could open what is sealed in it. */
+  private List<Finding> database(PostgresOptions options) {
+    try (Connections connections = new Connections(options)) {
+      connections.reach();
+      int version = Schema.version(connections);
+      if (version == 0) {
+        return List.of(
+            Finding.ok("store", options.place() + " has no tables yet; the first start makes them"),
+            secrets());
+      }
+      Schema.check(connections);
+      return List.of(
+          Finding.ok(
+              "store",
+              "%s can be reached, and its tables are of version %d, as this program needs them"
+                  .formatted(options.place(), version)),
+          sealed(options));
+    } catch (StoreRefused | StoreException e) {
+      return List.of(
+          Finding.problem(
+              "store", String.valueOf(e.getMessage()), "Do what it says before a server starts."));
+    }
+  }
+
+  private Finding sealed(PostgresOptions options) {
+    MasterKeySource source = settings.masterKeys();
+    if (source instanceof KeyFile file && file.isReadableByOthers()) {
+      return secrets();
+    }
+    try (BesideNodes store = BesideNodes.open(options)) {
+      return Finding.ok(
+          "secrets",
+          "sealed under the master key %s, which is in %s"
+              .formatted(store.vault(source).shown().id(), source.where()));
+    } catch (StoreRefused | StoreException e) {
+      return Finding.problem(
+          "secrets", String.valueOf(e.getMessage()), "Do what it says before a server starts.");
     }
   }
 

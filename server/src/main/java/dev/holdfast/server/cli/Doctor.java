@@ -33,6 +33,7 @@ import tools.jackson.databind.node.ObjectNode;
     footer = {
       "  ./holdfast doctor",
       "  ./holdfast doctor --data /var/lib/holdfast --config /etc/holdfast.properties",
+      "  ./holdfast doctor --store jdbc:postgresql://db.example/holdfast",
       "  ./holdfast doctor --json",
       "",
       "--json prints one object with all findings. Exit codes: 0 no problem (there may be warnings),",
@@ -48,6 +49,12 @@ final class Doctor implements Callable<Integer> {
       paramLabel = "DIR",
       description = "The directory of the store (data, default holdfast-data).")
   private @Nullable String data;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URL",
+      description = "The PostgreSQL database of servers that share one (store.url).")
+  private @Nullable String store;
 
   @Option(
       names = "--port",
@@ -103,6 +110,9 @@ final class Doctor implements Callable<Integer> {
     Map<String, Sources.Flag> flags = new HashMap<>();
     if (port != null) {
       flags.put("--port", new Sources.Flag(Settings.SERVER_PORT, port));
+    }
+    if (store != null) {
+      flags.put("--store", new Sources.Flag(Settings.STORE_URL, store));
     }
     if (data != null) {
       flags.put("--data", new Sources.Flag(Settings.DATA, data));

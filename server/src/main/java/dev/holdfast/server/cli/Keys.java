@@ -47,6 +47,8 @@ final class Keys implements Keyring {
   /** The key that is set, if one is: not stored, for all tenants, for as long as it is set. */
   private byte @Nullable [] fixed;
 
+  private final MissedKeys misses = new MissedKeys();
+
   private String source = "the one printed at the first start";
 
   /**
@@ -75,10 +77,6 @@ final class Keys implements Keyring {
       return Principal.Role.valueOf(key.role().name());
     }
 
-    boolean isOver(Instant now) {
-      return stored.expiresAt() != null && !now.isBefore(stored.expiresAt());
-    }
-
     /** Stands on the path of every request, so others may see the use a little later. */
     Recognition recognise(Instant now) {
       Instant end = stored.expiresAt();
@@ -87,6 +85,13 @@ final class Keys implements Keyring {
       }
       usedAt.setOpaque(now.toEpochMilli());
       return valid;
+    }
+
+    /** The same, which others may have used later. */
+    Known usedElsewhere(long millis) {
+      usedAt.accumulateAndGet(millis, Math::max);
+      writtenAt.accumulateAndGet(millis, Math::max);
+      return this;
     }
 
     Key shown() {
@@ -99,10 +104,6 @@ final class Keys implements Keyring {
           stored.createdAt(),
           stored.expiresAt(),
           used == NEVER ? null : Instant.ofEpochMilli(used));
-    }
-
-    boolean isWideAdmin() {
-      return stored.role() == ApiKey.Role.ADMIN && stored.tenant() == null;
     }
   }
 
@@ -208,9 +209,8 @@ final class Keys implements Keyring {
                 .map(
                     entry -> {
                       Known same = before.get(entry.getValue().id());
-                      return same != null
-                          ? same
-                          : Known.of(entry.getKey().array(), entry.getValue());
+                      Known read = Known.of(entry.getKey().array(), entry.getValue());
+                      return same == null ? read : same.usedElsewhere(read.usedAt().get());
                     })
                 .toList());
   }
@@ -242,6 +242,29 @@ final class Keys implements Keyring {
       return UNKNOWN;
     }
     return found.recognise(now);
+  }
+
+  @Override
+  public boolean mayBeNew(byte[] sha256OfKey) {
+    byte[] set = fixed;
+    return stored.isShared()
+        && known.find(sha256OfKey) == null
+        && (set == null || !MessageDigest.isEqual(set, sha256OfKey))
+        && misses.mayLook(sha256OfKey, System.nanoTime());
+  }
+
+  @Override
+  public void lookFor(byte[] sha256OfKey) throws StoreException {
+    Optional<ApiKey> found = stored.find(sha256OfKey);
+    if (found.isPresent()) {
+      learn(Known.of(sha256OfKey, found.get()));
+    }
+  }
+
+  private synchronized void learn(Known one) {
+    if (known.find(one.hash()) == null) {
+      known = known.with(one);
+    }
   }
 
   @Override
@@ -314,27 +337,21 @@ final class Keys implements Keyring {
   @Override
   public synchronized Revoked revoke(@Nullable String only, long id, Actor by)
       throws StoreException {
-    Optional<Known> found =
+    if (stored.isShared() && known.all().stream().noneMatch(one -> one.stored().id() == id)) {
+      readAgain();
+    }
+    boolean isTheirs =
         known.all().stream()
             .filter(one -> one.stored().id() == id)
-            .filter(one -> only == null || only.equals(one.stored().tenant()))
-            .findFirst();
-    if (found.isEmpty()) {
+            .anyMatch(one -> only == null || only.equals(one.stored().tenant()));
+    if (!isTheirs) {
       return Revoked.NOT_FOUND;
     }
-    if (isLastAdmin(found.get(), clock.instant())) {
+    ApiKeys.Revoked revoked = stored.revoke(id, by, clock.instant());
+    if (revoked == ApiKeys.Revoked.IS_LAST_ADMIN) {
       return Revoked.IS_LAST_ADMIN;
     }
-    stored.delete(id, by, clock.instant());
     known = known.without(id);
-    return Revoked.DONE;
-  }
-
-  /** One that has expired is nobody's any more, and can go. */
-  private boolean isLastAdmin(Known one, Instant now) {
-    return one.isWideAdmin()
-        && !one.isOver(now)
-        && known.all().stream().filter(Known::isWideAdmin).filter(key -> !key.isOver(now)).count()
-            == 1;
+    return revoked == ApiKeys.Revoked.DONE ? Revoked.DONE : Revoked.NOT_FOUND;
   }
 }

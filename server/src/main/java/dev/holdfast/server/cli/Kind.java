@@ -5,6 +5,7 @@ import dev.holdfast.engine.egress.EndpointUrl;
 import dev.holdfast.engine.egress.EndpointUrl.Checked.Accepted;
 import dev.holdfast.engine.egress.Ports;
 import dev.holdfast.engine.egress.Proxy;
+import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeys;
 import dev.holdfast.server.api.DurationText;
@@ -726,18 +727,14 @@ interface Kind<T> {
    * See {@link #optionalDatabase}. It may have a password in it, so that no part of it is shown.
    */
   record OptionalDatabase() implements Kind<Optional<String>> {
-    private static final String SCHEME = "jdbc:postgresql:";
-
     @Override
     public Optional<String> read(String text) throws BadValue {
       if (text.isEmpty()) {
         return Optional.empty();
       }
-      if (!text.startsWith(SCHEME)) {
-        throw new BadValue("does not begin with " + SCHEME);
-      }
-      if (text.length() == SCHEME.length() || !text.matches("[\\x21-\\x7e]+")) {
-        throw new BadValue("is no URL of a database");
+      Optional<String> problem = PostgresOptions.problem(text);
+      if (problem.isPresent()) {
+        throw new BadValue(problem.get());
       }
       return Optional.of(text);
     }

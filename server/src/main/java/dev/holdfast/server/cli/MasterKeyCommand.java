@@ -78,7 +78,10 @@ final class MasterKeyCommand implements Runnable {
         "",
         "The key file is read again. If its first key is not in use yet, that is taken; else a new",
         "one is made. Then the old one is removed from the file: copy the file first if there are",
-        "backups, since those that were made before open with the old key only."
+        "backups, since those that were made before open with the old key only.",
+        "",
+        "Where several servers share a store, each of them needs the new key before it is used: see",
+        "docs/postgresql.md. While others run none is made, and the old one stays in the file."
       },
       footerHeading = "%nExamples:%n",
       footer = {
@@ -117,7 +120,7 @@ final class MasterKeyCommand implements Runnable {
     }
     try {
       Settings settings = database.settings();
-      database.open((store, _) -> work.run(store.vault(settings.masterKeys(), client.now())));
+      database.open((store, _) -> work.run(store.vault(settings.masterKeys())));
       return ExitCode.DONE;
     } catch (InvalidSettings e) {
       client.err().println(e.report());
@@ -140,12 +143,18 @@ final class MasterKeyCommand implements Runnable {
               .orElseThrow(
                   () ->
                       new CommandFailed(
-                          "The master key is set and not in a file. Set the new one first, the old one"
-                              + " behind it, and restart the servers one after the other."));
+                          "The master key is set and not in a file, so only a start changes it."));
       client.tell(
           item(Item.create().put("from", rotated.from()).put("to", rotated.to())),
-          "%s is in use instead of %s. Copy the key file to every server now: what is sealed from now on opens with the new key only."
-              .formatted(rotated.to(), rotated.from()));
+          "%s is in use instead of %s. %s"
+              .formatted(
+                  rotated.to(),
+                  rotated.from(),
+                  rotated.isOldKept()
+                      ? "The old one is left among the keys; remove it when every server has the"
+                          + " new one and no backup needs the old one."
+                      : "From now on every server needs it to start; backups made until now open with"
+                          + " the old one only."));
     } catch (KeysRefused e) {
       throw new CommandFailed(String.valueOf(e.getMessage()));
     }

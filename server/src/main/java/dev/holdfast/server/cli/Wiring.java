@@ -84,7 +84,7 @@ final class Wiring {
     Holdfast engine = null;
     ApiServer api = null;
     try {
-      checkTables(settings);
+      checkDatabase(settings);
       engine =
           Holdfast.open(
               options, vertx, clock, tracer, _ -> Runtime.getRuntime().halt(ExitCode.BROKEN));
@@ -98,7 +98,8 @@ final class Wiring {
       List<Long> timers = new ArrayList<>();
       timers.add(vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys)));
       if (engine.isShared()) {
-        timers.add(vertx.setPeriodic(KEYS_READ_EVERY.toMillis(), _ -> readAgain(vertx, keys)));
+        OthersKeys again = new OthersKeys(keys, engine.vault());
+        timers.add(vertx.setPeriodic(KEYS_READ_EVERY.toMillis(), _ -> again.read(vertx)));
       }
       return new Running(
           vertx, engine, api, tracing, keys, List.copyOf(timers), warnings(engine.vault()));
@@ -115,13 +116,15 @@ final class Wiring {
     }
   }
 
-  /** Looks first, where a server must not change tables. */
-  private static void checkTables(Settings settings) throws StoreException, StoreRefused {
+  /** Says at once what is wrong with a database; looks first where tables must not be changed. */
+  private static void checkDatabase(Settings settings) throws StoreException, StoreRefused {
     PostgresOptions database = settings.database().orElse(null);
-    if (database != null && settings.get(Settings.STORE_MIGRATE) == StoreMigration.CHECK) {
+    if (database != null) {
       try (Connections connections = new Connections(database)) {
         connections.reach();
-        Schema.check(connections);
+        if (settings.get(Settings.STORE_MIGRATE) == StoreMigration.CHECK) {
+          Schema.check(connections);
+        }
       }
     }
   }
@@ -254,17 +257,6 @@ final class Wiring {
             e ->
                 log.warn(
                     "keys.uses-unwritten next=\"when keys were last used is written later\"", e));
-  }
-
-  /** While the database is away, the keys that are known go on being so. */
-  private static Future<?> readAgain(Vertx vertx, Keys keys) {
-    return vertx
-        .executeBlocking(
-            () -> {
-              keys.readAgain();
-              return true;
-            })
-        .onFailure(e -> log.debug("keys.unread next=\"read again in a second\"", e));
   }
 
   private static String place(Options options) {

@@ -2,11 +2,15 @@ package dev.holdfast.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.PostgresStore;
+import dev.holdfast.engine.vault.KeyFile;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,6 +41,37 @@ class DoctorTest {
     }
     assertThat(doctor("--port", "0")).as(typed.out).isZero();
     assertThat(typed.out).contains("no damage at a first look");
+  }
+
+  @Test
+  void a_database_is_looked_at_and_whether_its_master_key_is_here() throws Exception {
+    String url = TestDatabases.fresh();
+    String user = url + "?user=postgres&password=" + TestDatabases.PASSWORD;
+    assertThat(look(user)).as(typed.out).isZero();
+    assertThat(typed.out).contains(url + " has no tables yet");
+
+    PostgresStore.open(new PostgresOptions(user), KeyFile.in(directory), InstantSource.system())
+        .close();
+    assertThat(look(user)).as(typed.out).isZero();
+    assertThat(typed.out).contains("as this program needs them", "sealed under the master key");
+
+    Files.delete(KeyFile.in(directory).path());
+    assertThat(look(user)).isEqualTo(1);
+    assertThat(typed.out).contains("which was not found").doesNotContain(TestDatabases.PASSWORD);
+
+    assertThat(look(url + "_none?user=postgres")).isEqualTo(1);
+    assertThat(typed.out).contains("Make it: createdb");
+  }
+
+  private int look(String url) {
+    return typed.run(
+        "doctor",
+        "--port",
+        "0",
+        "--store",
+        url,
+        "--set",
+        "secrets.key-file=" + KeyFile.in(directory).path());
   }
 
   @Test

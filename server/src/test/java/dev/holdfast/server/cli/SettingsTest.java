@@ -130,6 +130,9 @@ class SettingsTest {
     assertThat(problems("store.url=postgres://db/holdfast?password=opensesame").report())
         .contains("does not begin with jdbc:postgresql:")
         .doesNotContain("opensesame");
+    assertThat(problems("store.url=jdbc:postgresql://hf:opensesame@db/holdfast").report())
+        .contains("has a user before its host")
+        .doesNotContain("opensesame");
   }
 
   @Test

@@ -132,6 +132,33 @@ class SharedServersTest {
   }
 
   @Test
+  void a_key_that_was_made_through_one_server_opens_another_at_once() throws Exception {
+    createDatabase();
+    Server one = start("admin.key=" + KEY);
+    Server two = start("admin.key=" + KEY);
+    for (int i = 0; i < 5; i++) {
+      HttpResponse<String> made = post(one, "/v1/keys", "{\"role\":\"viewer\",\"tenant\":null}");
+      assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+      String key = made.body().replaceAll("(?s).*\"key\":\"(hf_[^\"]*)\".*", "$1");
+      assertThat(get(two, "/v1/subscriptions", key).statusCode()).isEqualTo(200);
+      String id = made.body().replaceAll("(?s).*?\"id\":\"(key_[^\"]*)\".*", "$1");
+      assertThat(get(two, "/v1/keys").body()).contains(id);
+    }
+    assertThat(get(two, "/v1/subscriptions", "hf_unknown").statusCode()).isEqualTo(401);
+  }
+
+  @Test
+  void what_is_written_down_of_a_start_has_no_password() throws Exception {
+    createDatabase();
+    url = url.replace("password=postgres", "password=canary-in-url");
+    Server server = start("admin.key=" + KEY, "store.password=canary-password");
+    String entries = get(server, "/v1/audit").body();
+    assertThat(entries)
+        .contains("server.started", "\"store.url\":\"****\"", "\"store.password\":\"****\"")
+        .doesNotContain("canary");
+  }
+
+  @Test
   void people_see_the_servers_and_what_each_has() throws Exception {
     createDatabase();
     Server one = start("cluster.name=one", "admin.key=" + KEY);

@@ -3,12 +3,10 @@ package dev.holdfast.engine.store.postgres;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
-import dev.holdfast.engine.store.Seals;
 import dev.holdfast.engine.store.StoreLimits;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.vault.MasterKeySource;
-import java.time.Instant;
 
 /**
  * A database that is opened beside the nodes that share it, for its keys and its audit log. Decides
@@ -48,17 +46,9 @@ public final class BesideNodes implements AutoCloseable {
   }
 
   /** What the secrets are sealed with. Refused where nothing is sealed yet: a node makes that. */
-  public StoreVault vault(MasterKeySource keys, Instant now) throws StoreException, StoreRefused {
-    String place = connections.options().place();
-    if (connections.read(
-            "looking for keys",
-            connection -> Standing.number(connection, "SELECT count(*) FROM data_keys"))
-        == 0) {
-      throw new StoreRefused(
-          "Nothing is sealed in " + place + " yet. The first server that starts on it does that.");
-    }
-    return StoreVault.share(
-        new PostgresTransactions(connections), Seals.closed(), keys, place, now);
+  public StoreVault vault(MasterKeySource keys) throws StoreException, StoreRefused {
+    return StoreVault.beside(
+        new PostgresTransactions(connections), keys, connections.options().place());
   }
 
   @Override

@@ -20,6 +20,9 @@ import java.util.Properties;
 public final class Connections implements AutoCloseable {
   private static final int MOST_TRIES = 5;
 
+  /** The version of PostgreSQL that is needed. */
+  private static final int OLDEST = 15;
+
   /** All that were open are lost when the server ends; then each has to be found out. */
   private static final int MOST_LOST = 3;
 
@@ -68,7 +71,17 @@ public final class Connections implements AutoCloseable {
     config.setValidationTimeout(Math.max(500, part(options.lease(), 2 * OF_CONNECTING)));
     config.setInitializationFailTimeout(-1);
     config.setConnectionInitSql(prepare(options.lease()) + "; " + settings);
-    this.pool = new HikariDataSource(config);
+    this.pool = pool(config, options);
+  }
+
+  /** What goes wrong here says the whole URL, so that it is not told. */
+  private static HikariDataSource pool(HikariConfig config, PostgresOptions options) {
+    try {
+      return new HikariDataSource(config);
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException(
+          "the driver does not take the URL of " + options.place() + " (" + e.getClass() + ")");
+    }
   }
 
   /** What is done with a connection, which is nobody else's meanwhile. */
@@ -195,7 +208,10 @@ public final class Connections implements AutoCloseable {
   /** Refuses a database that cannot be connected to, at once and with what to do about it. */
   public void reach() throws StoreRefused {
     try (Connection connection = own()) {
-      connection.isReadOnly();
+      if (connection.getMetaData().getDatabaseMajorVersion() < OLDEST) {
+        throw new StoreRefused(
+            options.place() + " is a PostgreSQL before " + OLDEST + ". Use that version or later.");
+      }
     } catch (SQLException e) {
       throw new StoreRefused(
           options.place()
@@ -252,7 +268,8 @@ public final class Connections implements AutoCloseable {
         + "', false), set_config('tcp_keepalives_interval', '1', false),"
         + " set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '"
         + lease.toMillis()
-        + "', false), set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false),"
+        + "', false), set_config('TimeZone', 'UTC', false),"
+        + " CASE WHEN current_setting('jit', true) IS NOT NULL THEN set_config('jit', 'off', false) END,"
         + " set_config('default_transaction_isolation', 'read committed', false),"
         + " CASE current_setting('synchronous_commit')"
         + " WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END";

@@ -8,7 +8,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Lets a process begin to take part, and end. */
@@ -42,14 +41,29 @@ final class Nodes {
 
   static Node join(Connections connections) throws StoreException, StoreRefused {
     PostgresOptions options = connections.options();
-    return connections
-        .transact(
-            "beginning to take part", connection -> Optional.ofNullable(join(connection, options)))
-        .orElseThrow(
-            () ->
-                new StoreRefused(
-                    options.place()
-                        + " has 1024 nodes already, of which some may be gone: try again later."));
+    Joined joined =
+        connections.transact("beginning to take part", connection -> begin(connection, options));
+    if (joined.node() != null) {
+      return joined.node();
+    }
+    throw Objects.requireNonNullElseGet(
+        joined.refusal(),
+        () ->
+            new StoreRefused(
+                options.place()
+                    + " has 1024 nodes already, of which some may be gone: try again later."));
+  }
+
+  /** A node, or why there is none; neither when there are too many. */
+  private record Joined(@Nullable Node node, @Nullable StoreRefused refusal) {}
+
+  /** A move that begins waits until the node's row is there, or is seen here. */
+  private static Joined begin(Connection connection, PostgresOptions options) throws SQLException {
+    Connections.execute(connection, "LOCK TABLE nodes IN ROW EXCLUSIVE MODE");
+    StoreRefused refusal = Schema.moving(connection, options.place());
+    return refusal == null
+        ? new Joined(join(connection, options), null)
+        : new Joined(null, refusal);
   }
 
   private static @Nullable Node join(Connection connection, PostgresOptions options)

@@ -115,7 +115,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
       return new PostgresStore(connections, alongIndexes, seals, vault, limits);
     } catch (StoreException e) {
       close(connections, alongIndexes);
-      throw new StoreRefused(options.place() + " cannot be opened: " + e.getMessage(), e);
+      throw new StoreRefused(
+          options.place() + " cannot be opened: " + e.getMessage() + SqlStates.remedyOfRights(e),
+          e);
     } catch (StoreRefused | RuntimeException e) {
       close(connections, alongIndexes);
       throw e;

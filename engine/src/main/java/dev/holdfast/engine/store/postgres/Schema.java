@@ -2,6 +2,7 @@ package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.StoreRefused;
+import dev.holdfast.engine.store.StoreVault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -72,26 +73,28 @@ public final class Schema {
 
   private static void refuseWhileMoving(Connections connections)
       throws StoreException, StoreRefused {
-    Optional<String> origin =
+    String place = connections.options().place();
+    Optional<StoreRefused> refusal =
         connections.read(
             "looking whether a store is being moved",
-            connection -> {
-              try (Statement statement = connection.createStatement();
-                  ResultSet row =
-                      statement.executeQuery(
-                          "SELECT origin FROM moves WHERE finished_at IS NULL")) {
-                return row.next() ? Optional.of(row.getString(1)) : Optional.empty();
-              }
-            });
-    if (origin.isPresent()) {
-      throw new StoreRefused(
-          "The store from "
-              + origin.get()
-              + " is being moved into "
-              + connections.options().place()
-              + ", and not all of it is there yet. Let the move end, or repeat ./holdfast migrate if"
-              + " it was interrupted: it goes on where it was.");
+            connection -> Optional.ofNullable(moving(connection, place)));
+    if (refusal.isPresent()) {
+      throw refusal.get();
     }
+  }
+
+  /** Why a node may not take part, while an embedded store is being moved into the database. */
+  static @Nullable StoreRefused moving(Connection connection, String place) throws SQLException {
+    String origin = StoreVault.movedFrom(connection);
+    return origin == null
+        ? null
+        : new StoreRefused(
+            "The store from "
+                + origin
+                + " is being moved into "
+                + place
+                + ", and not all of it is there yet. Let the move end, or repeat ./holdfast migrate"
+                + " if it was interrupted: it goes on where it was.");
   }
 
   /** The version of the tables that are there; 0 when there are none. Changes nothing. */

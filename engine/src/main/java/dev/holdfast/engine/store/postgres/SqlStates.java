@@ -23,6 +23,7 @@ public final class SqlStates {
   /** Raised by our own functions: something has changed that this was decided by. */
   static final String STALE = "HF003";
 
+  private static final String NO_RIGHT = "42501";
   private static final Set<String> AGAIN = Set.of("40001", "40P01");
   private static final Set<String> DAMAGE = Set.of("XX001", "XX002");
   private static final Set<String> FULL = Set.of("53000", "53100", "53200");
@@ -71,6 +72,13 @@ public final class SqlStates {
     return new StoreException(kind, doing + ": " + said.getMessage(), cause);
   }
 
+  /** What a person can do about rights that are missing, after what went wrong; else nothing. */
+  static String remedyOfRights(StoreException failure) {
+    return failure.getCause() instanceof SQLException cause && NO_RIGHT.equals(state(cause))
+        ? ". " + remedy(cause, "")
+        : "";
+  }
+
   /** What a person can do about a database that cannot be connected to. */
   static String remedy(SQLException cause, String place) {
     String state = state(cause);
@@ -81,6 +89,8 @@ public final class SqlStates {
               + " the server.";
       case "53300" ->
           "Raise max_connections of the server, or give each node fewer (store.connections).";
+      case NO_RIGHT ->
+          "Let the user own the database, or a schema in it: docs/postgresql.md, User and rights.";
       default ->
           state.startsWith("08")
               ? "Make sure that PostgreSQL runs there and lets this machine connect; with TLS, that"

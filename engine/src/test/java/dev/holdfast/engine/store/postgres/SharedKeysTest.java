@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.engine.store.Act;
 import dev.holdfast.engine.store.ApiKey;
 import dev.holdfast.engine.store.ApiKey.Role;
+import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Sample;
 import dev.holdfast.engine.store.StoreLimits;
@@ -20,6 +22,7 @@ import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -207,11 +210,123 @@ final class SharedKeysTest {
         PostgresStore other = open(directory)) {
       assertThatThrownBy(() -> one.vault().rotate(Actor.SERVER, NOW))
           .isInstanceOf(KeysRefused.class)
-          .hasMessageContaining("the key file of every node");
+          .hasMessageContaining("the key file of every server");
       assertThat(other.vault().shown().dataKeys()).isEqualTo(1);
     }
     try (PostgresStore alone = open(directory)) {
       assertThat(alone.vault().rotate(Actor.SERVER, NOW)).isPresent();
+    }
+  }
+
+  @Test
+  void a_node_that_lacks_the_new_master_key_says_which_and_goes_on_when_it_has_it()
+      throws Exception {
+    Sample sample = new Sample();
+    Path theirs = KeyFile.in(elsewhere).path();
+    Files.copy(makeKeyFile(directory), theirs);
+    try (PostgresStore one = open(directory);
+        PostgresStore other = open(elsewhere)) {
+      StoreVault.Rotated rotated = prepared(one).rotate(Actor.SERVER, NOW).orElseThrow();
+      Endpoint endpoint = sample.endpoint("http://one.example/");
+      one.write(batch(new Write.Subscribe(sample.subscription(endpoint, "order.*"), endpoint)));
+      assertThatThrownBy(() -> other.changes(0))
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("under the master key " + rotated.to());
+      assertThatThrownBy(() -> other.vault().renewIfBehind()).isInstanceOf(StoreException.class);
+      Files.copy(
+          KeyFile.in(directory).path(), theirs, StandardCopyOption.REPLACE_EXISTING);
+      assertThat(other.changes(0).endpoints()).containsExactly(endpoint);
+    }
+  }
+
+  @Test
+  void a_start_never_changes_the_master_key() throws Exception {
+    try (PostgresStore one = open(directory)) {
+      String before = one.vault().shown().id();
+      prepared(one);
+      try (PostgresStore other = open(directory)) {
+        assertThat(other.vault().shown().id()).isEqualTo(before);
+        StoreVault.Rotated rotated = other.vault().rotate(Actor.SERVER, NOW).orElseThrow();
+        assertThat(rotated.isOldKept()).isTrue();
+        assertThat(KeyFile.in(directory).read().orElseThrow().find(before)).isPresent();
+        Files.write(
+            KeyFile.in(directory).path(),
+            Files.readAllLines(KeyFile.in(directory).path()).reversed());
+        try (PostgresStore third = open(directory)) {
+          assertThat(third.vault().shown().id()).as("not back").isEqualTo(rotated.to());
+        }
+      }
+    }
+  }
+
+  @Test
+  void who_looks_beside_the_nodes_changes_nothing_and_makes_no_key_that_they_lack()
+      throws Exception {
+    try (PostgresStore one = open(directory)) {
+      StoreVault.Shown before = one.vault().shown();
+      try (BesideNodes beside = BesideNodes.open(new PostgresOptions(url))) {
+        assertThatThrownBy(() -> beside.vault(KeyFile.in(directory)).rotate(Actor.SERVER, NOW))
+            .isInstanceOf(KeysRefused.class);
+        prepared(one);
+        assertThat(beside.vault(KeyFile.in(directory)).shown().id()).isEqualTo(before.id());
+        assertThat(beside.vault(KeyFile.in(directory)).shown().dataKeys()).isEqualTo(1);
+        StoreVault.Rotated rotated =
+            beside.vault(KeyFile.in(directory)).rotate(Actor.SERVER, NOW).orElseThrow();
+        assertThat(rotated.from()).isEqualTo(before.id());
+        assertThat(rotated.dataKeys()).isEqualTo(2);
+        one.vault().renewIfBehind();
+        assertThat(one.vault().shown().id()).isEqualTo(rotated.to());
+        assertThat(one.vault().shown().dataKeys()).isEqualTo(2);
+      }
+    }
+  }
+
+  @Test
+  void of_two_nodes_that_revoke_the_last_two_admin_keys_one_is_refused() throws Exception {
+    try (PostgresStore one = open(directory);
+        PostgresStore other = open(directory)) {
+      List<ApiKey> keys =
+          new ArrayList<>(
+              List.of(
+                  one.apiKeys().put("a", Role.ADMIN, null, hash(1), NOW),
+                  one.apiKeys().put("b", Role.ADMIN, null, hash(2), NOW)));
+      List<PostgresStore> nodes = new ArrayList<>(List.of(one, other));
+      List<ApiKeys.Revoked> revoked =
+          together(
+              2,
+              () -> {
+                ApiKey key;
+                PostgresStore node;
+                synchronized (keys) {
+                  key = keys.removeFirst();
+                  node = nodes.removeFirst();
+                }
+                return node.apiKeys().revoke(key.id(), Actor.SERVER, NOW);
+              });
+      assertThat(revoked)
+          .containsExactlyInAnyOrder(ApiKeys.Revoked.DONE, ApiKeys.Revoked.IS_LAST_ADMIN);
+      assertThat(one.apiKeys().all()).hasSize(1);
+    }
+  }
+
+  @Test
+  void a_key_that_two_nodes_revoke_is_revoked_once() throws Exception {
+    try (PostgresStore one = open(directory);
+        PostgresStore other = open(directory)) {
+      ApiKey key = one.apiKeys().put("ci", Role.PUBLISHER, null, hash(1), NOW);
+      List<PostgresStore> nodes = new ArrayList<>(List.of(one, other));
+      List<ApiKeys.Revoked> revoked =
+          together(
+              2,
+              () -> {
+                PostgresStore node;
+                synchronized (nodes) {
+                  node = nodes.removeFirst();
+                }
+                return node.apiKeys().revoke(key.id(), Actor.SERVER, NOW);
+              });
+      assertThat(revoked)
+          .containsExactlyInAnyOrder(ApiKeys.Revoked.DONE, ApiKeys.Revoked.NOT_FOUND);
     }
   }
 }
