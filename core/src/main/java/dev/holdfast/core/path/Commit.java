@@ -57,6 +57,7 @@ final class Commit {
   private List<Touched> touchedUnderWay = List.of();
   private List<Deed> doneUnderWay = List.of();
   private boolean busy;
+  private boolean isStale;
   private int unwritten;
   private long acceptingBytes;
   private Refused.@Nullable Why refusing;
@@ -350,7 +351,13 @@ final class Commit {
       return;
     }
     retryAt = null;
-    List<Entry> next = hurried.isEmpty() ? pieces.poll() : gather(hurried);
+    // What holds goes alone after a batch that did not: its basis may be older than the news.
+    boolean isApart = isStale && !(pieces.isEmpty() && configured().isEmpty());
+    isStale = false;
+    List<Entry> next = hurried.isEmpty() || isApart ? pieces.poll() : gather(hurried);
+    if (next == null && isApart) {
+      next = new ArrayList<>();
+    }
     if (next == null) {
       next = gather(queue);
     }
@@ -561,6 +568,7 @@ final class Commit {
 
   /** Gives up what may be another now that other nodes have changed something. */
   private List<Entry> keepWhatHolds(List<Entry> failed, Set<String> tenants) {
+    isStale = true;
     List<Entry> givenUp = new ArrayList<>();
     List<Entry> holding = new ArrayList<>();
     for (Entry one : withoutChanges(failed)) {
