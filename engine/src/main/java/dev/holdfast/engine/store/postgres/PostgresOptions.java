@@ -2,8 +2,8 @@ package dev.holdfast.engine.store.postgres;
 
 import dev.holdfast.engine.store.StoreRefused;
 import java.time.Duration;
-import java.util.Properties;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.Matcher;

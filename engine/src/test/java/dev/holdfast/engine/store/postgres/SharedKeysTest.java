@@ -233,8 +233,7 @@ final class SharedKeysTest {
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("under the master key " + rotated.to());
       assertThatThrownBy(() -> other.vault().renewIfBehind()).isInstanceOf(StoreException.class);
-      Files.copy(
-          KeyFile.in(directory).path(), theirs, StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(KeyFile.in(directory).path(), theirs, StandardCopyOption.REPLACE_EXISTING);
       assertThat(other.changes(0).endpoints()).containsExactly(endpoint);
     }
   }
