@@ -63,6 +63,13 @@ public final class Shards {
     return new Shards(both);
   }
 
+  /** Those that are also among others. */
+  public Shards common(Shards others) {
+    BitSet both = (BitSet) members.clone();
+    both.and(others.members);
+    return new Shards(both);
+  }
+
   public Shards minus(Shards others) {
     BitSet rest = (BitSet) members.clone();
     rest.andNot(others.members);

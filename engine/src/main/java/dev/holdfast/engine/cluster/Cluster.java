@@ -34,6 +34,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -100,6 +101,13 @@ public final class Cluster implements AutoCloseable {
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Semaphore renewSoon = new Semaphore(0);
   private final Object wake = new Object();
+
+  /**
+   * In which shards something may have arrived since they were looked into: what was told of, and
+   * all of them now and then.
+   */
+  private final AtomicReference<Shards> toldOf = new AtomicReference<>(Shards.ALL);
+
   private final LongAdder arrived = new LongAdder();
   private final LongAdder handedOver = new LongAdder();
   private final LongAdder fences = new LongAdder();
@@ -381,7 +389,17 @@ public final class Cluster implements AutoCloseable {
    * handed on whatever happens.
    */
   public Arrivals arrivals(Load.Arrivals load) throws StoreException {
-    Arrivals found = store.arrivals(load.ours(), load.limit());
+    Shards wanted = toldOf.getAndSet(Shards.NONE);
+    Arrivals found;
+    try {
+      found = store.arrivals(load.ours().common(wanted), load.limit());
+    } catch (StoreException | RuntimeException e) {
+      lookInto(wanted);
+      throw e;
+    }
+    if (found.isMore()) {
+      lookInto(wanted);
+    }
     if (!found.messages().isEmpty()) {
       learnNow();
       arrived.add(found.messages().size());
@@ -410,6 +428,7 @@ public final class Cluster implements AutoCloseable {
     switch (channel) {
       case SHARDS -> {
         if (concerns(shards)) {
+          lookInto(shards);
           path().put(new Input.Woken());
         }
       }
@@ -424,7 +443,12 @@ public final class Cluster implements AutoCloseable {
   }
 
   private boolean concerns(Shards shards) {
-    return shards.minus(held).size() < shards.size();
+    return held.hasAny(shards);
+  }
+
+  /** The next look at what has arrived is into these shards too. */
+  private void lookInto(Shards shards) {
+    toldOf.accumulateAndGet(shards, Shards::plus);
   }
 
   private void onPoll(Runnable task) {
@@ -453,6 +477,7 @@ public final class Cluster implements AutoCloseable {
     if (isFenced) {
       return;
     }
+    lookInto(Shards.ALL);
     path().put(new Input.Woken());
     learnNow();
     calls.look();
@@ -710,6 +735,7 @@ public final class Cluster implements AutoCloseable {
     held = held.plus(some);
     path().put(new Input.Gained(some, holdings));
     log.info("node.gained shards={} held={}", some.size(), held.size());
+    lookInto(Shards.ALL);
     path().put(new Input.Woken());
     calls.look();
     return lacking.size() > some.size();

@@ -98,12 +98,20 @@ final class Standing {
   }
 
   Known changes(long since) throws StoreException {
+    long latest = connections.read("looking whether something has changed", Standing::version);
+    if (latest <= since) {
+      return new Known(since, List.of(), List.of(), List.of(), List.of());
+    }
     return connections.readAtOnce(
         "reading what has changed", connection -> known(connection, since));
   }
 
+  private static long version(Connection connection) throws SQLException {
+    return number(connection, "SELECT version FROM known");
+  }
+
   private Known known(Connection connection, long since) throws SQLException {
-    long version = number(connection, "SELECT version FROM known");
+    long version = version(connection);
     List<Endpoint> endpoints = new ArrayList<>();
     List<Subscription> subscriptions = new ArrayList<>();
     List<Subscription> ended = new ArrayList<>();
