@@ -637,7 +637,7 @@ public final class Cluster implements AutoCloseable {
   private Duration balance() throws SQLException, StoreException {
     giveBack();
     long node = seat.node();
-    Leases.Seen seen = balancing.run(connection -> Leases.look(connection, node));
+    Leases.Seen seen = balancing.look(connection -> Leases.look(connection, node));
     List<Leases.Other> over = sightings.over(seen.others(), System.nanoTime());
     if (isStopping) {
       return LOOK_EVERY;
@@ -675,7 +675,7 @@ public final class Cluster implements AutoCloseable {
     List<Leases.Other> left = over;
     for (int tries = 1; ; tries++) {
       expire(left);
-      Leases.Seen seen = balancing.run(connection -> Leases.look(connection, node));
+      Leases.Seen seen = balancing.look(connection -> Leases.look(connection, node));
       left =
           seen.others().stream()
               .filter(one -> ids.contains(one.id()) && ends.contains(one.expiresMicros()))
@@ -833,7 +833,7 @@ public final class Cluster implements AutoCloseable {
   /** All nodes and shards, as the database has them. Blocking. */
   public ClusterState state() throws StoreException {
     try {
-      return looking.run(connection -> ClusterReads.state(connection, seat.node()));
+      return looking.look(connection -> ClusterReads.state(connection, seat.node()));
     } catch (SQLException e) {
       throw SqlStates.failure("looking at the nodes", e);
     }

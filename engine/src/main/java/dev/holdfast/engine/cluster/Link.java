@@ -40,6 +40,22 @@ final class Link implements AutoCloseable {
     }
   }
 
+  /**
+   * Does what may be done twice. A connection that was there before may have been lost long ago, so
+   * then it is tried with another.
+   */
+  synchronized <T> T look(Work<T> work) throws SQLException {
+    boolean isOld = connection != null;
+    try {
+      return run(work);
+    } catch (SQLException e) {
+      if (isOld && !closed) {
+        return run(work);
+      }
+      throw e;
+    }
+  }
+
   private void drop() {
     Connection present = connection;
     connection = null;

@@ -545,7 +545,7 @@ final class Settings {
   Options options(long heapBytes, int connections, String version) {
     Options embedded = embedded(heapBytes, connections, version);
     return database()
-        .map(database -> embedded.with(new Options.Shared(database, true)))
+        .map(database -> embedded.with(new Options.Shared(database.withVersion(version), true)))
         .orElse(embedded);
   }
 

@@ -123,7 +123,8 @@ class SettingsTest {
                     "opensesame",
                     10,
                     Duration.ofSeconds(15),
-                    "one"),
+                    "one",
+                    "1.2.3"),
                 true));
     assertThat(given.toString()).contains("store.url (--set)").doesNotContain("opensesame");
     assertThat(given.database().orElseThrow().toString()).doesNotContain("opensesame");

@@ -72,7 +72,7 @@ final class Nodes {
     Node node;
     try (PreparedStatement statement = connection.prepareStatement(JOIN)) {
       statement.setString(1, options.name());
-      statement.setString(2, version());
+      statement.setString(2, options.version());
       statement.setLong(3, options.lease().toMillis());
       try (ResultSet row = statement.executeQuery()) {
         if (!row.next()) {
@@ -86,11 +86,6 @@ final class Nodes {
       statement.executeUpdate();
     }
     return node;
-  }
-
-  private static String version() {
-    return Objects.requireNonNullElse(
-        Nodes.class.getPackage().getImplementationVersion(), "development");
   }
 
   /** What the node decided for is anybody's from then on. */

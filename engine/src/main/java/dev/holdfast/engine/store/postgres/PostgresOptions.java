@@ -23,6 +23,7 @@ import org.postgresql.Driver;
  * @param lease how long a node that is not heard of keeps what it decides for. Nothing that a node
  *     asks of the database takes longer than a part of it
  * @param name what people call the node
+ * @param version which Holdfast the node is
  */
 public record PostgresOptions(
     String url,
@@ -30,7 +31,8 @@ public record PostgresOptions(
     @Nullable String password,
     int connections,
     Duration lease,
-    String name) {
+    String name,
+    String version) {
   public static final int CONNECTIONS = 10;
   public static final Duration LEASE = Duration.ofSeconds(15);
 
@@ -61,6 +63,22 @@ public record PostgresOptions(
     if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
       throw new IllegalArgumentException("a lease is a second at least");
     }
+  }
+
+  /** A node of which nobody says which Holdfast it is. */
+  public PostgresOptions(
+      String url,
+      @Nullable String user,
+      @Nullable String password,
+      int connections,
+      Duration lease,
+      String name) {
+    this(url, user, password, connections, lease, name, "unknown");
+  }
+
+  /** The same, of another version. */
+  public PostgresOptions withVersion(String said) {
+    return new PostgresOptions(url, user, password, connections, lease, name, said);
   }
 
   /** What is usual, to a database whose URL says it all. */

@@ -93,11 +93,12 @@ final class SharedKeysTest {
             4,
             () -> {
               PostgresStore node;
+              byte[] itsOwn;
               synchronized (waiting) {
                 node = waiting.removeFirst();
+                itsOwn = hash(waiting.size());
               }
-              return node.apiKeys()
-                  .putFirst("admin", Role.ADMIN, hash(waiting.size()), NOW, Actor.SERVER);
+              return node.apiKeys().putFirst("admin", Role.ADMIN, itsOwn, NOW, Actor.SERVER);
             }));
     assertThat(first.stream().filter(Optional::isPresent)).hasSize(1);
     assertThat(nodes.getFirst().apiKeys().all()).hasSize(1);
