@@ -359,7 +359,7 @@ public final class Cluster implements AutoCloseable {
     if (isAbout) {
       away(cause);
     } else if (closing.getCount() > 0) {
-      log.warn("{} next=\"trying again\"", what, cause);
+      log.warn("cluster.failed doing={} next=\"trying again\"", what, cause);
     }
   }
 

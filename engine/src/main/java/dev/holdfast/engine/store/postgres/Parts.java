@@ -358,7 +358,10 @@ final class Parts {
     } catch (StoreException e) {
       String state = e.getCause() instanceof SQLException cause ? cause.getSQLState() : null;
       if (TOO_LONG.equals(state)) {
-        LOG.warn("store.parts-later doing=\"{}\" reason=\"it would take too long\"", doing);
+        LOG.warn(
+            "store.parts-later doing=\"{}\" reason=\"it would take too long\" next=\"tried again"
+                + " later; nothing is lost meanwhile\"",
+            doing);
         return Made.LATER;
       }
       if (NOT_AVAILABLE.equals(state)) {

@@ -120,11 +120,12 @@ public final class SqlStates {
   }
 
   private static boolean isAway(SQLException cause, String state) {
-    if (state.isEmpty()) {
-      // Without a reason, all connections of the pool were in use.
-      return !(cause instanceof SQLTransientConnectionException && cause.getCause() == null);
+    if (cause instanceof SQLTransientConnectionException) {
+      // There was no connection to be had; without a reason, all of the pool's were in use.
+      return cause.getCause() != null;
     }
-    return AWAY.contains(state)
+    return state.isEmpty()
+        || AWAY.contains(state)
         || CUT_SHORT.contains(state)
         || AWAY_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
   }
