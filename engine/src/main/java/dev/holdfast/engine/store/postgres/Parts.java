@@ -62,6 +62,9 @@ final class Parts {
   /** What PostgreSQL answers when a lock was not to be had in time. */
   private static final String NOT_AVAILABLE = "55P03";
 
+  /** A row is in the rest that a new part would have. */
+  private static final String IN_REST = "23514";
+
   /** What it answers when a statement took too long. */
   private static final String TOO_LONG = "57014";
 
@@ -364,7 +367,8 @@ final class Parts {
             doing);
         return Made.LATER;
       }
-      if (NOT_AVAILABLE.equals(state)) {
+      // What came to the rest since it was looked into is taken in the next time.
+      if (NOT_AVAILABLE.equals(state) || IN_REST.equals(state)) {
         LOG.debug("store.parts-later doing=\"{}\"", doing);
         return Made.LATER;
       }
