@@ -73,6 +73,7 @@ public final class Holdfast {
   private final LoopRunner runner;
   private final Attempts attempts;
   private final Readers historyReaders;
+  private final String version;
 
   /** Learns for people, who need not wait for others' lists. */
   private final Readers learner = new Readers("holdfast-learner", 1);
@@ -92,6 +93,7 @@ public final class Holdfast {
       LoopRunner runner,
       Attempts attempts,
       Readers historyReaders,
+      String version,
       TestMessages tests,
       AutoCloseable beside,
       @Nullable Shared shared,
@@ -101,6 +103,7 @@ public final class Holdfast {
     this.runner = runner;
     this.attempts = attempts;
     this.historyReaders = historyReaders;
+    this.version = version;
     this.tests = tests;
     this.beside = beside;
     this.shared = shared;
@@ -258,13 +261,24 @@ public final class Holdfast {
             cluster.away(cause);
           }
         });
-    Loop loop = cluster.firstLoop();
+    Loop loop = firstLoop(cluster);
     Parts parts = new Parts(options, vertx, clock, tracer, store, true);
     LoopRunner runner = parts.runner(loop, whenBroken, cluster);
     runner.start();
     cluster.start(runner);
     parts.committer.startUpkeep(removed -> runner.put(new Input.Removed(removed.ofTenants())));
     return parts.engine(runner, cluster, new Shared(cluster, store));
+  }
+
+  /** The lease is kept from now on, so that a long start does not cost the node its place. */
+  private static Loop firstLoop(Cluster cluster) throws StoreException {
+    cluster.keepSeat();
+    try {
+      return cluster.firstLoop();
+    } catch (StoreException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
   }
 
   private static Instant now(PostgresStore store) throws StoreException {
@@ -286,6 +300,11 @@ public final class Holdfast {
       @Override
       public long node() {
         return store.nodeId();
+      }
+
+      @Override
+      public long askedNanos() {
+        return store.askedNanos();
       }
 
       @Override
@@ -316,6 +335,11 @@ public final class Holdfast {
     private final Readers pathReaders;
     private final Readers historyReaders;
 
+    /** Read for replays: with a network, beside those who read for people. */
+    private final Readers replayReaders;
+
+    private final String version;
+
     Parts(
         Options options,
         Vertx vertx,
@@ -340,6 +364,8 @@ public final class Holdfast {
           new Committer(store, () -> store.upkeep(options.retention(), clock.instant()), isShared);
       pathReaders = new Readers("holdfast-path-reader", isShared ? SHARED_PATH_READERS : 1);
       historyReaders = new Readers("holdfast-history-reader", 2);
+      replayReaders = isShared ? new Readers("holdfast-replay-reader", 1) : historyReaders;
+      version = options.version();
     }
 
     LoopRunner runner(Loop loop, Consumer<Throwable> whenBroken, @Nullable Cluster cluster) {
@@ -352,7 +378,7 @@ public final class Holdfast {
               store,
               committer,
               pathReaders,
-              historyReaders,
+              replayReaders,
               attempts,
               whenBroken,
               cluster));
@@ -365,8 +391,12 @@ public final class Holdfast {
           runner,
           attempts,
           historyReaders,
+          version,
           new TestMessages(attempts::send, clock),
-          beside,
+          () -> {
+            beside.close();
+            replayReaders.close();
+          },
           shared,
           clock);
     }
@@ -411,6 +441,38 @@ public final class Holdfast {
    * @see #ask(Request, Consumer)
    */
   public void ask(Request request, Actor by, Consumer<Answer> replyTo) {
+    if (shared == null || request instanceof Request.Submit) {
+      askOnce(request, by, replyTo);
+    } else {
+      askOnce(request, by, answer -> askAgainIfNotFound(request, by, answer, replyTo));
+    }
+  }
+
+  /** Another node may have made just now what this one does not find. */
+  private void askAgainIfNotFound(
+      Request request, Actor by, Answer answer, Consumer<Answer> replyTo) {
+    Shared nodes = shared;
+    if (nodes == null || !(answer instanceof Answer.NotFound)) {
+      replyTo.accept(answer);
+      return;
+    }
+    on(
+            learner,
+            () -> {
+              nodes.cluster().learn();
+              return true;
+            })
+        .onComplete(
+            learned -> {
+              if (learned.succeeded()) {
+                askOnce(request, by, replyTo);
+              } else {
+                replyTo.accept(new Answer.Refused(Answer.Refused.Why.STORE_AWAY));
+              }
+            });
+  }
+
+  private void askOnce(Request request, Actor by, Consumer<Answer> replyTo) {
     Shared nodes = shared;
     if (nodes != null && nodes.cluster().isAway()) {
       // A batch may wait for the database's return: whoever asks now shall not wait with it.
@@ -523,7 +585,7 @@ public final class Holdfast {
         new ClusterState.Node(
             0,
             "embedded",
-            "",
+            version,
             startedAt,
             null,
             Shards.COUNT,

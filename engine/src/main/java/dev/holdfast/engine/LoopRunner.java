@@ -101,7 +101,7 @@ final class LoopRunner implements Cluster.Path {
       Store store,
       Committer committer,
       Readers readers,
-      Readers historyReaders,
+      Readers replayReaders,
       Attempts attempts,
       Consumer<Throwable> whenBroken,
       @Nullable Cluster cluster) {
@@ -514,7 +514,7 @@ final class LoopRunner implements Cluster.Path {
                       .ofSubscription(of.endpoint(), of.subscription(), of.which(), of.limit()));
       case Load.Originals originals ->
           world
-              .historyReaders()
+              .replayReaders()
               .read(
                   () -> world.store().originals(originals.replay(), originals.limit()),
                   (Store.Originals found) ->
@@ -522,7 +522,7 @@ final class LoopRunner implements Cluster.Path {
                   failure -> loadFailed(begun, load, failure));
       case Load.Past past ->
           world
-              .historyReaders()
+              .replayReaders()
               .read(
                   () -> world.store().past(past.replay(), past.interest(), past.limit()),
                   (Store.Originals found) -> put(begun, new Input.OriginalsLoaded(past, found)),

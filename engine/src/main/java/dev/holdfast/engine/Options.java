@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param userAgent what receivers see as {@code User-Agent}
  * @param retention how long what is finished is kept
  * @param masterKeys where the key comes from that secrets are sealed under
+ * @param version of the program, for people
  * @param shared the database that the engine shares with others, instead of the embedded store
  */
 public record Options(
@@ -37,6 +38,7 @@ public record Options(
     String userAgent,
     Retention retention,
     MasterKeySource masterKeys,
+    String version,
     @Nullable Shared shared) {
 
   /**
@@ -46,7 +48,7 @@ public record Options(
    */
   public record Shared(PostgresOptions database, boolean listens) {}
 
-  /** Options with the embedded store. */
+  /** Options with the embedded store, of a program that does not say its version. */
   public Options(
       Path data,
       RetrySchedule schedule,
@@ -71,6 +73,7 @@ public record Options(
         userAgent,
         retention,
         masterKeys,
+        "",
         null);
   }
 
@@ -88,6 +91,7 @@ public record Options(
         userAgent,
         retention,
         masterKeys,
+        version,
         database);
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.core.path;
 
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Held.Place;
 import dev.holdfast.core.port.Load;
@@ -13,6 +14,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -133,7 +135,8 @@ final class Align {
   }
 
   /** Goes on with what is in shards that are this node's now. */
-  void gained() {
+  void gained(Shards shards) {
+    lookAnew(shards::has);
     match.allUnsettled().forEach(this::resume);
     match.allEnded().forEach(this::resumeEnded);
   }
@@ -141,10 +144,14 @@ final class Align {
   /** Leaves what this node does not work on any more to the one that will. */
   void letGo() {
     forget(key -> !isOurs(key));
-    // Where others work from now on, this node looks anew: what is being read may be old then.
-    loads.disown(load -> load instanceof Load.OfSubscription of && !lanes.isOurs(of.endpoint()));
+    lookAnew(endpoint -> !lanes.isOurs(endpoint));
+  }
+
+  /** Reads anew where another node has begun to work, or has ended: what is read may be old. */
+  private void lookAnew(LongPredicate endpoints) {
+    loads.disown(load -> load instanceof Load.OfSubscription of && endpoints.test(of.endpoint()));
     for (Task task : tasks.values()) {
-      if (!lanes.isOurs(task.key.endpoint())) {
+      if (endpoints.test(task.key.endpoint())) {
         ready.remove(task);
         later.remove(task);
         ready.add(task);
@@ -285,6 +292,7 @@ final class Align {
         case FIRST -> held.lane.first.remove(held);
         case RETRY -> held.lane.retry.remove(held);
         case TIMER -> wait.take(held);
+        case UNHEARD -> held.lane.unheard.remove(held);
         case SENDING, WRITING -> {
           return;
         }

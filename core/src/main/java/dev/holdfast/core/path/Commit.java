@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -57,7 +58,6 @@ final class Commit {
   private List<Touched> touchedUnderWay = List.of();
   private List<Deed> doneUnderWay = List.of();
   private boolean busy;
-  private boolean isStale;
   private int unwritten;
   private long acceptingBytes;
   private Refused.@Nullable Why refusing;
@@ -71,16 +71,19 @@ final class Commit {
   /** What the node has learned of what everyone knows; nobody else's store has no versions. */
   private long version;
 
-  /** The last version in which something of a tenant was changed, of those learned. */
-  private final Map<String, Long> changedOf = new HashMap<>();
+  /**
+   * The tenants of whom this node has changed something itself since then, with the version that
+   * this made: nobody else had changed anything of theirs before.
+   */
+  private final Map<String, Long> made = new HashMap<>();
 
-  /** The last one of which it is not known whose it was. */
-  private long changedOfSomebody;
+  /**
+   * What it had learned when somebody set the oldest of what is set about a tenant's endpoints and
+   * is not on disk.
+   */
+  private final Map<String, Long> settingsBasis = new HashMap<>();
 
-  /** What it had learned when somebody set the oldest of what is set and not on disk. */
-  private long settingsBasis = Long.MAX_VALUE;
-
-  private long settingsBasisUnderWay = Long.MAX_VALUE;
+  private final Map<String, Long> settingsBasisUnderWay = new HashMap<>();
 
   Commit(Limits limits, Reserve reserve, Shards ours, long version) {
     this.limits = limits;
@@ -98,6 +101,7 @@ final class Commit {
    * @param weight the rows that it takes
    * @param deeds what somebody did that comes to be with it, or not at all
    * @param basis the version of what everyone knows that it was decided by
+   * @param isIfAsKnown whether it was decided so as no subscription is known that there may be
    */
   record Entry(
       Write write,
@@ -107,7 +111,8 @@ final class Commit {
       int weight,
       long bytes,
       List<Deed> deeds,
-      long basis) {
+      long basis,
+      boolean isIfAsKnown) {
 
     /** What does not depend on what everyone knows, or is not known to yet. */
     Entry(
@@ -118,7 +123,7 @@ final class Commit {
         int weight,
         long bytes,
         List<Deed> deeds) {
-      this(write, held, lane, replyTo, weight, bytes, deeds, Long.MAX_VALUE);
+      this(write, held, lane, replyTo, weight, bytes, deeds, Long.MAX_VALUE, false);
     }
 
     /** What nobody in particular did. */
@@ -134,16 +139,21 @@ final class Commit {
 
     /** Whether another node's change of what everyone knows could make it another. */
     boolean isOfWhatIsKnown() {
+      return isIfAsKnown || write instanceof Write.Accept || changesWhatIsKnown();
+    }
+
+    /** Whether it is itself such a change. */
+    boolean changesWhatIsKnown() {
       return switch (write) {
-        case Write.Accept _,
-            Write.Subscribe _,
+        case Write.Subscribe _,
             Write.Import _,
             Write.Update _,
             Write.Unsubscribe _,
             Write.Forget _,
             Write.Configure _ ->
             true;
-        case Write.Spread _,
+        case Write.Accept _,
+            Write.Spread _,
             Write.Deliver _,
             Write.Retry _,
             Write.Park _,
@@ -156,7 +166,12 @@ final class Commit {
     }
 
     Entry decidedBy(long known) {
-      return new Entry(write, held, lane, replyTo, weight, bytes, deeds, known);
+      return new Entry(write, held, lane, replyTo, weight, bytes, deeds, known, isIfAsKnown);
+    }
+
+    /** The same, to be written only if nobody has made a subscription that is not known here. */
+    Entry ifAsKnown() {
+      return new Entry(write, held, lane, replyTo, weight, bytes, deeds, basis, true);
     }
 
     /** Who asked for it. */
@@ -168,6 +183,9 @@ final class Commit {
         return all.created().isEmpty()
             ? all.changed().getFirst().subscription().tenant()
             : all.created().getFirst().subscription().tenant();
+      }
+      if (write instanceof Write.Progress progress) {
+        return progress.replay().tenant();
       }
       return write instanceof Write.Accept accept && !accept.events().isEmpty()
           ? accept.events().getFirst().event().tenant()
@@ -214,7 +232,7 @@ final class Commit {
       (entry.isHurried() ? hurried : queue)
           .add(
               version != Long.MAX_VALUE && entry.isOfWhatIsKnown()
-                  ? entry.decidedBy(version)
+                  ? entry.decidedBy(known(entry.tenant()))
                   : entry);
     }
     unwritten += entry.weight();
@@ -242,22 +260,20 @@ final class Commit {
     lane.deeds.add(deed);
     touched.add(lane);
     if (deed.what() instanceof Deed.Configured) {
-      settingsBasis = Math.min(settingsBasis, version);
+      String tenant = lane.endpoint.tenant();
+      settingsBasis.merge(tenant, known(tenant), Math::min);
     }
   }
 
-  /**
-   * The node has learned what everyone knows up to this version.
-   *
-   * @param tenants whose subscriptions and endpoints have changed
-   * @param isAll whether nobody else's may have
-   */
-  void learned(long upTo, Set<String> tenants, boolean isAll) {
+  /** The node has learned what everyone knows up to this version. */
+  void learned(long upTo) {
     version = upTo;
-    tenants.forEach(tenant -> changedOf.put(tenant, upTo));
-    if (!isAll) {
-      changedOfSomebody = upTo;
-    }
+    made.values().removeIf(change -> change <= upTo);
+  }
+
+  /** Up to which version the node knows what is a tenant's. */
+  private long known(String tenant) {
+    return Math.max(version, made.getOrDefault(tenant, 0L));
   }
 
   /** The node decides for other shards from now on. */
@@ -288,9 +304,9 @@ final class Commit {
 
   /** Something is set no longer that is not on disk yet. */
   void forgotSettings() {
-    if (configured().isEmpty()) {
-      settingsBasis = Long.MAX_VALUE;
-    }
+    Set<String> tenants = new HashSet<>();
+    configured().forEach(lane -> tenants.add(lane.endpoint.tenant()));
+    settingsBasis.keySet().retainAll(tenants);
   }
 
   /** The lanes about which something is set that is not on disk yet. */
@@ -351,13 +367,7 @@ final class Commit {
       return;
     }
     retryAt = null;
-    // What holds goes alone after a batch that did not: its basis may be older than the news.
-    boolean isApart = isStale && !(pieces.isEmpty() && configured().isEmpty());
-    isStale = false;
-    List<Entry> next = hurried.isEmpty() || isApart ? pieces.poll() : gather(hurried);
-    if (next == null && isApart) {
-      next = new ArrayList<>();
-    }
+    List<Entry> next = hurried.isEmpty() ? pieces.poll() : gather(hurried);
     if (next == null) {
       next = gather(queue);
     }
@@ -396,31 +406,28 @@ final class Commit {
     turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds, ours, basis(next))));
   }
 
-  /** By which version of what everyone knows the oldest of it was decided. */
-  private long basis(List<Entry> next) {
+  /** For each tenant, by which version of what everyone knows the oldest of it was decided. */
+  private Map<String, Long> basis(List<Entry> next) {
     if (version == Long.MAX_VALUE) {
-      return Long.MAX_VALUE;
+      return Map.of();
     }
-    long basis = Long.MAX_VALUE;
+    Map<String, Long> basis = new HashMap<>();
     for (Entry entry : next) {
-      basis = Math.min(basis, basis(entry));
+      if (entry.isOfWhatIsKnown()) {
+        basis.merge(entry.tenant(), entry.basis(), Math::min);
+      }
     }
-    if (touchedUnderWay.stream().anyMatch(one -> hasConfigured(one.deeds()))) {
-      settingsBasisUnderWay = settingsBasis;
-      basis = Math.min(basis, settingsBasis);
+    for (Touched one : touchedUnderWay) {
+      Long set = settingsBasis.get(one.lane().endpoint.tenant());
+      if (set != null && hasConfigured(one.deeds())) {
+        settingsBasisUnderWay.put(one.lane().endpoint.tenant(), set);
+        basis.merge(one.lane().endpoint.tenant(), set, Math::min);
+      }
     }
-    if (touched.stream().noneMatch(Commit::isConfigured)) {
-      settingsBasis = Long.MAX_VALUE;
+    if (!settingsBasisUnderWay.isEmpty()) {
+      forgotSettings();
     }
     return basis;
-  }
-
-  /** An entry is as good as if it was decided now when nothing of its tenant was changed since. */
-  private long basis(Entry entry) {
-    boolean isOfNow =
-        changedOfSomebody <= entry.basis()
-            && changedOf.getOrDefault(entry.tenant(), 0L) <= entry.basis();
-    return isOfNow ? Math.max(version, entry.basis()) : entry.basis();
   }
 
   /** All but those whose endpoint the store has not and does not get now: they wait for it. */
@@ -483,15 +490,31 @@ final class Commit {
     return gathered;
   }
 
-  /** The batch under way is on disk: returns its entries. */
-  List<Entry> landed() {
+  private void made(String tenant, long change) {
+    if (change > version) {
+      made.put(tenant, change);
+    }
+  }
+
+  /**
+   * The batch under way is on disk: returns its entries.
+   *
+   * @param change the version that it made of what everyone knows; 0 if it changed nothing of it
+   */
+  List<Entry> landed(long change) {
     List<Entry> landed = underWay;
     for (Touched one : touchedUnderWay) {
       if (hasConfigured(one.deeds())) {
         one.lane().learned = null;
+        made(one.lane().endpoint.tenant(), change);
       }
     }
-    settingsBasisUnderWay = Long.MAX_VALUE;
+    for (Entry entry : landed) {
+      if (entry.changesWhatIsKnown()) {
+        made(entry.tenant(), change);
+      }
+    }
+    settingsBasisUnderWay.clear();
     clearUnderWay();
     refusing = null;
     for (Entry entry : landed) {
@@ -515,8 +538,8 @@ final class Commit {
       }
     }
     doneUnderWay.reversed().forEach(done::addFirst);
-    settingsBasis = Math.min(settingsBasis, settingsBasisUnderWay);
-    settingsBasisUnderWay = Long.MAX_VALUE;
+    settingsBasisUnderWay.forEach((tenant, basis) -> settingsBasis.merge(tenant, basis, Math::min));
+    settingsBasisUnderWay.clear();
     clearUnderWay();
     List<Entry> givenUp =
         switch (kind) {
@@ -568,7 +591,6 @@ final class Commit {
 
   /** Gives up what may be another now that other nodes have changed something. */
   private List<Entry> keepWhatHolds(List<Entry> failed, Set<String> tenants) {
-    isStale = true;
     List<Entry> givenUp = new ArrayList<>();
     List<Entry> holding = new ArrayList<>();
     for (Entry one : withoutChanges(failed)) {

@@ -97,11 +97,12 @@ final class Custody {
         circuit.resume(lane);
       }
     }
-    spread.add(holdings.fanOuts());
+    inbox.gained(holdings.fanOuts());
     for (Replay replay : holdings.replays()) {
       replays.resume(replay);
     }
-    align.gained();
+    byHand.doubt();
+    align.gained(shards);
     inbox.wake();
   }
 

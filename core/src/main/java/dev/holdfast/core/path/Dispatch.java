@@ -17,9 +17,11 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +72,9 @@ final class Dispatch {
 
   /** Attempts start before this time only. */
   private Instant leasedUntil;
+
+  /** Lanes that may have messages of subscriptions that this node has not heard of. */
+  private final Set<Lane> unheard = new LinkedHashSet<>();
 
   /** Lanes with messages whose event was there when no attempt could start any more. */
   private final Deque<Lane> awaitingLease = new ArrayDeque<>();
@@ -123,7 +128,7 @@ final class Dispatch {
    * Takes a message that is due again, if its lane's window has room, else leaves it to the store.
    */
   void offerRetry(Held held) {
-    if (held.lane.retry.size() < refill.window()) {
+    if (held.lane.retrySize() < refill.window()) {
       addRetry(held);
     } else {
       held.lane.leaveBehind(held.message);
@@ -144,6 +149,38 @@ final class Dispatch {
     held.place = Place.SENDING;
     held.urgent = true;
     urgent.add(held);
+  }
+
+  /** Keeps a message back until more is known of subscriptions: another node has changed some. */
+  void keepUnheard(Held held) {
+    held.place = Place.UNHEARD;
+    held.lane.unheard.add(held);
+    unheard.add(held.lane);
+  }
+
+  /**
+   * More is known of subscriptions: what was kept back goes to where it came from, and is looked at
+   * when its turn comes. Returns the lanes that it is of.
+   */
+  List<Lane> heard(Turn now) {
+    List<Lane> lanesHeard = List.copyOf(unheard);
+    unheard.clear();
+    for (Lane lane : lanesHeard) {
+      List<Held> waiting = List.copyOf(lane.unheard);
+      lane.unheard.clear();
+      for (Held held : waiting.reversed()) {
+        if (!lane.isOpen()) {
+          park.putBack(held, now);
+        } else if (held.message.status() == Message.Status.PENDING) {
+          held.place = Place.FIRST;
+          lane.first.addFirst(held);
+        } else {
+          offerRetry(held);
+        }
+      }
+      ready(lane);
+    }
+    return lanesHeard;
   }
 
   /** Puts a lane into the rings of what it has to send, if it may send. */
@@ -312,7 +349,7 @@ final class Dispatch {
   private void take(Held held, Turn now) {
     Lane lane = held.lane;
     refill.want(lane);
-    Standing standing = standing(held, match.get(held.message.subscription()));
+    Standing standing = standing(held);
     if (standing != Standing.FITS) {
       free(held);
       park.align(held, standing, now);
@@ -337,8 +374,8 @@ final class Dispatch {
   }
 
   /** How a message stands to its subscription; one that is tried by hand is not held back. */
-  private static Standing standing(Held held, @Nullable Subscription subscription) {
-    Standing standing = Match.standing(held.message, subscription);
+  private Standing standing(Held held) {
+    Standing standing = match.standing(held.message);
     return standing == Standing.HELD_BACK && held.urgent && !held.probe ? Standing.FITS : standing;
   }
 
@@ -442,6 +479,8 @@ final class Dispatch {
       lane.first.clear();
       lane.retry.forEach(lanes::letGo);
       lane.retry.clear();
+      lane.unheard.forEach(lanes::letGo);
+      lane.unheard.clear();
       List<Held> taken = List.copyOf(lane.awaitingEvent);
       lane.awaitingEvent.clear();
       for (Held held : taken) {
@@ -479,7 +518,7 @@ final class Dispatch {
   private void start(Held held, Event event, Turn now) {
     Lane lane = held.lane;
     Subscription subscription = match.get(held.message.subscription());
-    Standing standing = standing(held, subscription);
+    Standing standing = standing(held);
     if (stopped || !mayStart(held) || subscription == null || standing != Standing.FITS) {
       ended(held);
       if (stopped) {

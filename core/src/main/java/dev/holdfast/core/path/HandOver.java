@@ -145,7 +145,7 @@ final class HandOver {
     }
     switch (message.status()) {
       case PENDING -> {
-        if (nothingBefore && lane.first.size() < refill.window()) {
+        if (nothingBefore && lane.firstSize() < refill.window()) {
           dispatch.addFirst(lane, message, body, turn);
         } else {
           refill.want(lane);

@@ -18,6 +18,8 @@ final class Held {
     RETRY,
     /** In the timer, due soon. */
     TIMER,
+    /** Beside its lane, until this node has heard of its subscription. */
+    UNHEARD,
     /** Taken from its lane: its event is being read, or its attempt is under way. */
     SENDING,
     /** What became of it is being written. */

@@ -70,7 +70,7 @@ final class Inbox {
   }
 
   void run(Turn turn) {
-    if (isWanted && reading == null && !turn.now().isBefore(retryAt)) {
+    if (mayRead() && !turn.now().isBefore(retryAt)) {
       isWanted = false;
       retryAt = Instant.EPOCH;
       if (!lanes.ours().isEmpty()) {
@@ -78,6 +78,11 @@ final class Inbox {
         loads.start(reading, turn);
       }
     }
+  }
+
+  /** While too much waits for what is not known, the rest waits in the store. */
+  private boolean mayRead() {
+    return isWanted && reading == null && early.size() < Limits.ARRIVALS;
   }
 
   void loaded(Load.Arrivals load, Arrivals arrivals, Turn turn) {
@@ -95,6 +100,10 @@ final class Inbox {
   }
 
   private void arrived(Arrived arrived, boolean isFresh, Turn turn) {
+    if (!lanes.isOurs(arrived.endpoint())) {
+      // It is let go since: whoever gets the shard finds it.
+      return;
+    }
     if (lanes.get(arrived.endpoint()) == null || isUnanswered(arrived)) {
       early.add(new Early.OfMessage(arrived));
     } else if (!handOver.arrived(arrived, isFresh, turn)) {
@@ -116,7 +125,15 @@ final class Inbox {
             && held.lane.endpoint.id() != arrived.endpoint());
   }
 
+  /** What is to be made in shards that this node works on now. */
+  void gained(List<FanOut> steps) {
+    steps.forEach(this::arrived);
+  }
+
   private void arrived(FanOut step) {
+    if (!lanes.isOurs(step.event())) {
+      return;
+    }
     for (FanOut.Target target : step.targets()) {
       if (lanes.get(target.endpoint()) == null) {
         early.add(new Early.OfStep(step));
@@ -144,8 +161,9 @@ final class Inbox {
     for (Early one : before) {
       switch (one) {
         case Early.OfStep(FanOut step) -> arrived(step);
-        // Nothing can have been written about it meanwhile.
-        case Early.OfMessage(Arrived arrived) -> arrived(arrived, true, turn);
+        // Another read may have brought it meanwhile, and this node have written it: it is read
+        // anew.
+        case Early.OfMessage(Arrived arrived) -> arrived(arrived, false, turn);
       }
     }
   }
@@ -161,6 +179,6 @@ final class Inbox {
   }
 
   @Nullable Instant nextWake() {
-    return isWanted && reading == null ? retryAt : null;
+    return mayRead() ? retryAt : null;
   }
 }

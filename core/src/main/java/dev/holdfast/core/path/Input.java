@@ -89,8 +89,12 @@ public sealed interface Input {
   /** What other nodes have left was read from the store. */
   record ArrivalsLoaded(Load.Arrivals load, Arrivals arrivals) implements Input {}
 
-  /** Other nodes have changed what everyone knows. */
-  record Learned(Known changes) implements Input {}
+  /**
+   * Other nodes have changed what everyone knows.
+   *
+   * @param since the version after which all changes are in it
+   */
+  record Learned(long since, Known changes) implements Input {}
 
   /** What is kept of each tenant's events, by all nodes. */
   record StoredByAll(Map<String, Snapshot.Stored> events) implements Input {}

@@ -42,6 +42,12 @@ final class Lane {
   final Deque<Held> first = new ArrayDeque<>(4);
   final Deque<Held> retry = new ArrayDeque<>(4);
 
+  /**
+   * Taken from the queues, but this node has not heard of their subscriptions. They count as if
+   * they were still there, so that no more are read in their place.
+   */
+  final Deque<Held> unheard = new ArrayDeque<>(0);
+
   /** Taken from the queues in this order, but an event of theirs is still being read. */
   final Deque<Held> awaitingEvent = new ArrayDeque<>(4);
 
@@ -146,6 +152,16 @@ final class Lane {
     if (due != null && (leftBehind == null || due.isBefore(leftBehind))) {
       leftBehind = due;
     }
+  }
+
+  /** How many it has in memory of what was never tried. */
+  int firstSize() {
+    return first.size() + unheard.size();
+  }
+
+  /** How many it has in memory of what is due again. */
+  int retrySize() {
+    return retry.size() + unheard.size();
   }
 
   /** Pending messages that are only in the store. */

@@ -5,6 +5,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer.Refused;
@@ -121,7 +122,7 @@ public final class Loop implements View {
     loads = new Loads(limits.loads(), limits.retryStoreAfter(), node);
     bodies = new BodyCache(limits.bodyBytes());
     lanes = new Lanes(limits.laneInFlight(), loads, bodies, ours);
-    match = new Match();
+    match = new Match(shared);
     reserve = new Reserve(overload.reserveBytes());
     commit = new Commit(limits, reserve, ours, shared ? snapshot.version() : Long.MAX_VALUE);
     admission = new Admission(limits, overload, reserve, commit, snapshot.stored());
@@ -243,7 +244,9 @@ public final class Loop implements View {
       case Input.Woken _ -> inbox.wake();
       case Input.ArrivalsLoaded loaded -> inbox.loaded(loaded.load(), loaded.arrivals(), turn);
       case Input.Learned learned -> {
-        news.take(learned.changes(), turn);
+        if (news.take(learned.since(), learned.changes(), turn)) {
+          dispatch.heard(turn).forEach(handOver::goOn);
+        }
         inbox.goOn(turn);
         askAgain(turn);
       }
@@ -394,7 +397,11 @@ public final class Loop implements View {
   private void arrive(Held held, Turn turn) {
     Lane lane = held.lane;
     Match.Standing standing = match.standing(held.message);
-    if (standing != Match.Standing.FITS || match.isHeldBackInVain(held.message)) {
+    // What nothing is known of goes on until it would be sent; whether it is paused is known then.
+    boolean goesOn =
+        standing == Match.Standing.FITS
+            || (standing == Match.Standing.UNHEARD && held.message.status() != Status.PAUSED);
+    if (!goesOn || match.isHeldBackInVain(held.message)) {
       park.align(held, standing, turn);
     } else if (!(schedule.whenDue(held.message, lane.health(), turn.now())
         instanceof Arrival.Try)) {
@@ -412,7 +419,7 @@ public final class Loop implements View {
       batch.endpoints().forEach(endpoint -> news.made(endpoint, written.version()));
     }
     Iterator<Written.AcceptResult> results = written.accepts().iterator();
-    for (Entry entry : commit.landed()) {
+    for (Entry entry : commit.landed(written.version())) {
       if (written.version() != 0) {
         news.made(entry.write(), written.version());
       }
@@ -499,7 +506,11 @@ public final class Loop implements View {
         case Write.Deliver _, Write.Retry _, Write.Park _ -> keepForLater(held(entry), turn);
         case Write.Drop write -> {
           notAnnounced(write.announced());
-          keepForLater(held(entry), turn);
+          if (isStale) {
+            keepUnheard(held(entry), turn);
+          } else {
+            keepForLater(held(entry), turn);
+          }
         }
         case Write.Move _ -> {
           Held held = held(entry);
@@ -551,6 +562,17 @@ public final class Loop implements View {
       look.at(held);
     } else {
       wait.keepUntil(held, turn.now().plus(schedule.unit()));
+    }
+  }
+
+  /** There may be a subscription that this node had not heard of: the message waits for news. */
+  private void keepUnheard(Held held, Turn turn) {
+    if (!held.lane.ours) {
+      lanes.letGo(held);
+    } else if (held.message.status() == Status.PAUSED) {
+      wait.keepUntil(held, turn.now().plus(schedule.unit()));
+    } else {
+      dispatch.keepUnheard(held);
     }
   }
 

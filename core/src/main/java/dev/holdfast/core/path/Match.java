@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Second step: finds the subscriptions that want an event. */
 final class Match {
+  /** Whether other nodes make subscriptions too. */
+  private final boolean shared;
+
   private final SubscriptionIndex index = new SubscriptionIndex();
   private final Map<Long, Subscription> active = new HashMap<>();
   private final ObjectSubscriptions ofObjects = new ObjectSubscriptions();
@@ -33,6 +36,10 @@ final class Match {
    * @param writes how many writes that is
    */
   private record Changing(Subscription latest, int writes) {}
+
+  Match(boolean shared) {
+    this.shared = shared;
+  }
 
   void add(Subscription subscription) {
     if (active.containsKey(subscription.id())) {
@@ -85,11 +92,12 @@ final class Match {
 
   /** A subscription as it is, or will be when what is being written of it is on disk. */
   @Nullable Subscription latest(long id) {
-    Changing found = changing.get(id);
-    if (leaving.contains(id)) {
+    Subscription now = active.get(id);
+    if (now == null || leaving.contains(id)) {
       return null;
     }
-    return found != null ? found.latest() : active.get(id);
+    Changing found = changing.get(id);
+    return found != null ? found.latest() : now;
   }
 
   /** Whether something of a subscription is being written. */
@@ -133,6 +141,11 @@ final class Match {
     FITS,
     /** Its subscription has ended. */
     UNSUBSCRIBED,
+    /**
+     * This node knows of no such subscription. Another one may have made it just now, or nothing is
+     * left of it: the store can tell.
+     */
+    UNHEARD,
     /** Its subscription has another endpoint. */
     ELSEWHERE,
     /** Its subscription is paused. */
@@ -140,12 +153,9 @@ final class Match {
   }
 
   Standing standing(Message message) {
-    return standing(message, active.get(message.subscription()));
-  }
-
-  static Standing standing(Message message, @Nullable Subscription subscription) {
+    Subscription subscription = active.get(message.subscription());
     if (subscription == null) {
-      return Standing.UNSUBSCRIBED;
+      return isUnheard(message.subscription()) ? Standing.UNHEARD : Standing.UNSUBSCRIBED;
     }
     if (subscription.endpoint() != message.endpoint()) {
       return Standing.ELSEWHERE;
@@ -153,9 +163,15 @@ final class Match {
     return subscription.paused() ? Standing.HELD_BACK : Standing.FITS;
   }
 
-  /** Whether a message is where, and as, its subscription wants it. */
+  /** Whether a subscription may have been made by another node without this one knowing it yet. */
+  boolean isUnheard(long subscription) {
+    return shared && !active.containsKey(subscription) && !ended.containsKey(subscription);
+  }
+
+  /** Whether a message is where, and as, its subscription wants it, as far as is known. */
   boolean isAligned(Message message) {
     return switch (standing(message)) {
+      case UNHEARD -> true;
       case FITS -> message.status() != Message.Status.PAUSED;
       case HELD_BACK -> message.status() == Message.Status.PAUSED;
       case ELSEWHERE, UNSUBSCRIBED -> false;
@@ -185,8 +201,9 @@ final class Match {
 
   /** Gives a subscription events again: its end could not be recorded. */
   void stay(Subscription subscription) {
-    if (leaving.remove(subscription.id())) {
-      index.add(active.getOrDefault(subscription.id(), subscription));
+    Subscription now = active.get(subscription.id());
+    if (leaving.remove(subscription.id()) && now != null) {
+      index.add(now);
     }
   }
 

@@ -121,14 +121,23 @@ final class News {
     }
   }
 
-  void take(Known known, Turn turn) {
+  /**
+   * Takes in what has changed after a version; returns whether it could. What leaves out changes
+   * that this node does not know either would hide them for good.
+   */
+  boolean take(long since, Known known, Turn turn) {
+    if (since > version) {
+      return false;
+    }
     missingUntil = null;
     missingOf.clear();
-    if (known.version() <= version) {
-      return;
+    if (known.version() > version) {
+      take(known, turn);
     }
-    Set<String> tenants = new HashSet<>();
-    boolean isAll = addTenants(known, tenants);
+    return true;
+  }
+
+  private void take(Known known, Turn turn) {
     for (Endpoint endpoint : known.endpoints()) {
       if (isNews(endpoint.id(), known)) {
         take(endpoint);
@@ -148,24 +157,7 @@ final class News {
     known.forgotten().forEach(this::forget);
     version = known.version();
     own.values().removeIf(change -> change <= version);
-    commit.learned(version, tenants, isAll);
-  }
-
-  /** Adds whose the news are; returns whether that is known of all. */
-  private boolean addTenants(Known known, Set<String> tenants) {
-    known.endpoints().forEach(endpoint -> tenants.add(endpoint.tenant()));
-    known.subscriptions().forEach(subscription -> tenants.add(subscription.tenant()));
-    known.ended().forEach(subscription -> tenants.add(subscription.tenant()));
-    boolean isAll = true;
-    for (long id : known.forgotten()) {
-      Subscription subscription = match.get(id);
-      if (subscription == null) {
-        isAll = false;
-      } else {
-        tenants.add(subscription.tenant());
-      }
-    }
-    return isAll;
+    commit.learned(version);
   }
 
   /** Whether it is not from before what this node has made of it. */

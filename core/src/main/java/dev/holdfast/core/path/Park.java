@@ -55,6 +55,11 @@ final class Park {
   void align(Held held, Standing standing, Turn turn) {
     switch (standing) {
       case UNSUBSCRIBED -> drop(held, DropReason.UNSUBSCRIBED, turn);
+      // If somebody has made the subscription, the store refuses that, and it is known soon.
+      case UNHEARD ->
+          write(
+              Commit.Entry.of(dropped(held, DropReason.UNSUBSCRIBED, turn), held).ifAsKnown(),
+              held);
       case ELSEWHERE -> move(held);
       case HELD_BACK -> holdBack(held, turn);
       case FITS -> {
@@ -86,22 +91,28 @@ final class Park {
   }
 
   private void drop(Held held, DropReason reason, Turn turn) {
+    write(dropped(held, reason, turn), held);
+  }
+
+  private Write dropped(Held held, DropReason reason, Turn turn) {
     Message message = held.message;
     String tenant = held.lane.endpoint.tenant();
-    write(
-        new Write.Drop(
-            message,
-            reason,
-            null,
-            turn.now(),
-            announce.dropped(message, tenant, reason, message.attempts(), turn)),
-        held);
+    return new Write.Drop(
+        message,
+        reason,
+        null,
+        turn.now(),
+        announce.dropped(message, tenant, reason, message.attempts(), turn));
   }
 
   private void write(Write write, Held held) {
+    write(Commit.Entry.of(write, held), held);
+  }
+
+  private void write(Commit.Entry entry, Held held) {
     bodies.letGo(held);
     held.place = Place.WRITING;
-    commit.add(Commit.Entry.of(write, held));
+    commit.add(entry);
   }
 
   /** Empties the queues of a lane that has closed. */

@@ -83,7 +83,7 @@ final class Refill {
   }
 
   private boolean lacksPending(Lane lane) {
-    int queued = lane.isOpen() ? lane.first.size() : lane.pendingHeld;
+    int queued = lane.isOpen() ? lane.firstSize() : lane.pendingHeld;
     return lane.ours && lane.pendingUnheld() > 0 && !lane.loadingPending && queued <= window() / 2;
   }
 
@@ -92,6 +92,6 @@ final class Refill {
         && lane.ours
         && lane.isOpen()
         && !lane.loadingBacklog
-        && lane.retry.size() <= window() / 2;
+        && lane.retrySize() <= window() / 2;
   }
 }

@@ -301,10 +301,12 @@ final class Replays {
       read(new Load.Originals(replay, limit), turn);
       return;
     }
-    Subscription wanting = match.get(Objects.requireNonNull(replay.selection().subscription()));
+    long subscription = Objects.requireNonNull(replay.selection().subscription());
+    Subscription wanting = match.get(subscription);
     if (wanting == null) {
       counting.remove(replay.id());
-      write(Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED), List.of());
+      Replay ended = Objects.requireNonNull(running.get(replay.id())).as(State.CANCELLED);
+      write(ended, List.of(), match.isUnheard(subscription));
     } else {
       read(new Load.Past(replay, wanting.interest(), limit), turn);
     }
@@ -351,10 +353,12 @@ final class Replays {
   private void remake(Replay replay, Originals found, Turn turn) {
     List<Remade> made = new ArrayList<>(found.originals().size());
     int skipped = 0;
+    boolean isIfAsKnown = false;
     for (Original original : found.originals()) {
       Subscription subscription = match.get(original.subscription());
       if (subscription == null || (original.replayed() && !replay.selection().again())) {
         skipped++;
+        isIfAsKnown |= match.isUnheard(original.subscription());
       } else {
         made.add(new Remade(message(original, subscription, turn), original.message()));
       }
@@ -366,7 +370,7 @@ final class Replays {
       turns.add(replay.id());
       return;
     }
-    write(found.isEnd() ? after.as(State.DONE) : after, made);
+    write(found.isEnd() ? after.as(State.DONE) : after, made, isIfAsKnown);
   }
 
   /** A new message, which is due now: among the retries, so that it goes behind what is new. */
@@ -384,10 +388,21 @@ final class Replays {
 
   /** Nobody waits for it. */
   private void write(Replay replay, List<Remade> made) {
-    write(replay, made, null, List.of());
+    write(replay, made, false);
+  }
+
+  /** Nobody waits for it; perhaps there is a subscription that is not known here. */
+  private void write(Replay replay, List<Remade> made, boolean isIfAsKnown) {
+    Commit.Entry entry = entry(replay, made, null, List.of());
+    commit.add(isIfAsKnown ? entry.ifAsKnown() : entry);
   }
 
   private void write(
+      Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo, List<Deed> deeds) {
+    commit.add(entry(replay, made, replyTo, deeds));
+  }
+
+  private Commit.Entry entry(
       Replay replay, List<Remade> made, @Nullable Consumer<Answer> replyTo, List<Deed> deeds) {
     if (!made.isEmpty()) {
       loads.accepting(made.getFirst().message().id(), made.getLast().message().id());
@@ -402,15 +417,8 @@ final class Replays {
       busy = true;
       writing = replay.id();
     }
-    commit.add(
-        new Commit.Entry(
-            new Write.Progress(before, replay, made),
-            null,
-            null,
-            replyTo,
-            1 + made.size(),
-            0,
-            deeds));
+    return new Commit.Entry(
+        new Write.Progress(before, replay, made), null, null, replyTo, 1 + made.size(), 0, deeds);
   }
 
   /** How far a replay is, is on disk. */

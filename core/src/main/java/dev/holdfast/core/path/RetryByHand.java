@@ -39,7 +39,7 @@ final class RetryByHand {
 
   private record Asked(Request.RetryNow request, Actor by, Consumer<Answer> replyTo) {}
 
-  /** Endpoints are let go: what is being read may be old by the time that they are back. */
+  /** Endpoints change hands: what is being read may be from before another node decided. */
   void doubt() {
     doubtful.addAll(asked.keySet());
   }
@@ -100,7 +100,7 @@ final class RetryByHand {
     if (held.place == Place.TIMER) {
       wait.take(held);
     } else {
-      held.lane.retry.remove(held);
+      (held.place == Place.UNHEARD ? held.lane.unheard : held.lane.retry).remove(held);
     }
     start(held, by, turn);
     return new Answer.RetryStarted();

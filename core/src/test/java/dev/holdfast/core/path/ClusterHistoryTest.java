@@ -115,13 +115,16 @@ class ClusterHistoryTest {
     final List<Node> zombies = new ArrayList<>();
 
     final Set<Long> byHand = new HashSet<>();
+
+    /** Replays whose end somebody has asked for. */
+    final Set<Long> cancelled = new HashSet<>();
+
     int step;
     int failPercent;
 
     Life(SplittableRandom random) {
       this.random = random;
       nodes = new Nodes(3, small(random));
-      nodes.store.strict = random.nextInt(4) == 0;
       nodes.store.isSilent = random.nextInt(4) == 0;
       nodes.store.rows.backlogRows = random.nextInt(1, 20);
       nodes.receiver = _ -> random.nextInt(3) == 0 ? null : outcome();
@@ -189,7 +192,7 @@ class ClusterHistoryTest {
 
     private void happen() {
       Known some = someSubscription();
-      switch (random.nextInt(30)) {
+      switch (random.nextInt(32)) {
         case 0, 1 -> subscribe();
         case 2 -> {
           if (some != null && random.nextInt(4) == 0) {
@@ -227,6 +230,7 @@ class ClusterHistoryTest {
           List<Replay> replays = List.copyOf(nodes.store.rows.replays.values());
           if (!replays.isEmpty() && random.nextInt(4) == 0) {
             Replay replay = replays.get(random.nextInt(replays.size()));
+            cancelled.add(replay.id());
             askOwner(new Request.CancelReplay(replay.tenant(), replay.id()));
           }
         }
@@ -284,6 +288,11 @@ class ClusterHistoryTest {
             bury(zombies.removeFirst());
           }
         }
+        case 24 -> {
+          Node node = someNode();
+          node.cannotLearn = !node.cannotLearn && random.nextBoolean();
+        }
+        case 25 -> nodes.learn(someNode());
         default -> submit();
       }
     }
@@ -409,7 +418,7 @@ class ClusterHistoryTest {
       }
       boolean isTold = random.nextBoolean();
       boolean isZombie = random.nextInt(3) != 0;
-      if (isZombie) {
+      if (isZombie || isTold) {
         node.lease(nodes.now.plusMillis(1));
         node.step();
         nodes.now = nodes.now.plusMillis(1);
@@ -450,6 +459,7 @@ class ClusterHistoryTest {
     /** Lets everything end that is under way, and compares what nodes count with the store. */
     private void calm() {
       nodes.all.forEach(node -> node.lease(Instant.MAX));
+      nodes.all.forEach(node -> node.cannotLearn = false);
       var receiver = nodes.receiver;
       nodes.receiver = _ -> outcome();
       nodes.poll();
@@ -493,6 +503,7 @@ class ClusterHistoryTest {
       nodes.all.forEach(node -> node.lease(Instant.MAX));
       nodes.receiver = _ -> Crank.OK;
       nodes.all.forEach(node -> node.failNextWrite = null);
+      nodes.all.forEach(node -> node.cannotLearn = false);
       nodes.poll();
       nodes.pass(Duration.ofSeconds(5));
       Shards free = nodes.store.free();
@@ -547,6 +558,29 @@ class ClusterHistoryTest {
             }
           });
       checkMessages(rows);
+      checkGivenUp(rows);
+    }
+
+    /** Only of a subscription that has ended something is given up for that reason. */
+    private void checkGivenUp(MemoryStore rows) {
+      rows.finished.forEach(
+          (id, how) -> {
+            if (how.equals("unsubscribed")) {
+              assertThat(rows.subscriptions)
+                  .as("%s, given up as unsubscribed", rows.messages.get(id))
+                  .doesNotContainKey(requireNonNull(rows.messages.get(id)).subscription());
+            }
+          });
+      for (Replay replay : rows.replays.values()) {
+        Long subscription = replay.selection().subscription();
+        if (replay.state() == Replay.State.CANCELLED
+            && subscription != null
+            && !cancelled.contains(replay.id())) {
+          assertThat(rows.subscriptions)
+              .as("%s, cancelled by nobody", replay)
+              .doesNotContainKey(subscription);
+        }
+      }
     }
 
     private record Pair(long event, long subscription) {}

@@ -650,6 +650,73 @@ class ClusterPathTest {
   }
 
   @Test
+  void a_subscription_that_another_node_has_ended_stays_so_whatever_is_asked_of_it_here() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription made = here.subscribe(URL, "t");
+    here.held.addAll(Set.of(Kind.LEARN, Kind.WRITE));
+    Request move =
+        new Request.Update(TENANT, made.id(), Request.Patch.toUrl("http://elsewhere.example/"));
+    List<Answer> moved = here.askLater(move);
+    nodes.turn();
+    nodes.all.getLast().ask(new Request.Unsubscribe(TENANT, made.id()));
+    here.let(Kind.LEARN);
+    List<Answer> ended = here.askLater(new Request.Unsubscribe(TENANT, made.id()));
+    nodes.turn();
+    here.let(Kind.WRITE);
+    assertThat(moved).containsExactly(new Answer.NotFound());
+    assertThat(ended).containsExactly(new Answer.NotFound());
+    Answer answer = here.ask(event("t"));
+    assertThat(((Answer.Accepted) answer).receipts().getFirst().messages()).isZero();
+  }
+
+  @Test
+  void
+      an_event_that_comes_while_a_subscription_is_being_answered_belongs_to_its_history_or_to_it() {
+    Nodes nodes = new Nodes(3);
+    Node here = nodes.all.getFirst();
+    here.held.add(Kind.WRITTEN);
+    List<Answer> made =
+        here.askLater(
+            new Request.Subscribe(
+                TENANT,
+                new Request.Subscribe(TENANT, URL, List.of(new TypePattern("t")), null).wish(),
+                Crank.START));
+    nodes.turn();
+    nodes.poll();
+    nodes.now = nodes.now.plusSeconds(7);
+    List<Answer> accepted = here.askLater(event("t"));
+    nodes.turn();
+    here.let(Kind.WRITTEN);
+    nodes.pass(Duration.ofMinutes(1));
+    assertThat(made).hasSize(1).first().isInstanceOf(Answer.Subscribed.class);
+    assertThat(accepted).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+    assertThat(nodes.taken.values()).containsExactly(1);
+  }
+
+  @Test
+  void settings_of_two_tenants_do_not_make_each_other_be_decided_anew_for_ever() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Node there = nodes.all.getLast();
+    Subscription made = here.subscribe(URL, "t");
+    change(here, "busy", 0);
+    here.held.addAll(Set.of(Kind.LEARN, Kind.WRITE));
+    change(there, "busy", 1);
+    List<Answer> quiet =
+        here.askLater(Request.Configure.limitRate(TENANT, made.endpoint(), new RateLimit(3)));
+    List<Answer> busy = here.askLater(Crank.submit("busy", "t", 1));
+    nodes.turn();
+    here.let(Kind.LEARN);
+    here.held.add(Kind.LEARN);
+    change(there, "busy", 2);
+    here.let(Kind.WRITE);
+    here.let(Kind.LEARN);
+    assertThat(quiet).hasSize(1).first().isInstanceOf(Answer.EndpointIs.class);
+    assertThat(busy).hasSize(1).first().isInstanceOf(Answer.Accepted.class);
+  }
+
+  @Test
   void an_event_that_is_stale_again_and_again_is_refused_in_the_end() {
     Nodes nodes = new Nodes(2);
     Node here = nodes.all.getFirst();

@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns several loops by hand that share a store. What they want done is a job each. */
 final class Nodes {
+  private static final int MOST_ROUNDS = 100_000;
+
   final SharedMemory store = new SharedMemory();
   final List<Node> all = new ArrayList<>();
   final Limits limits;
@@ -103,6 +105,10 @@ final class Nodes {
     final List<Shards> letGo = new ArrayList<>();
     StoreException.@Nullable Kind failNextWrite;
     boolean failNextRead;
+
+    /** What others have changed cannot be read, for now. */
+    boolean cannotLearn;
+
     private Instant leasedUntil = Instant.MAX;
     private long learned;
 
@@ -209,14 +215,19 @@ final class Nodes {
       jobs.add(new Job(Kind.WRITTEN, () -> inputs.add(answered)));
     }
 
+    /** Tries in vain are not told of, and each second it is tried again. */
     private void learn() {
-      Known known = store.changes(learned);
+      if (cannotLearn) {
+        return;
+      }
+      long since = learned;
+      Known known = store.changes(since);
       jobs.add(
           new Job(
               Kind.LEARNED,
               () -> {
                 learned = Math.max(learned, known.version());
-                inputs.add(new Input.Learned(known));
+                inputs.add(new Input.Learned(since, known));
               }));
     }
 
@@ -325,7 +336,11 @@ final class Nodes {
   /** Lets everything happen that can happen without time passing. */
   void turn() {
     boolean isMore = true;
+    int rounds = 0;
     while (isMore) {
+      if (++rounds > MOST_ROUNDS) {
+        throw new IllegalStateException("the nodes turn and turn");
+      }
       isMore = false;
       for (Node node : List.copyOf(all)) {
         node.step();
@@ -364,8 +379,13 @@ final class Nodes {
   void poll() {
     for (Node node : all) {
       node.inputs.add(new Input.Woken());
-      node.jobs.add(new Job(Kind.LEARN, node::learn));
+      learn(node);
     }
     turn();
+  }
+
+  /** A node is to read what others have changed. */
+  void learn(Node node) {
+    node.jobs.add(new Job(Kind.LEARN, node::learn));
   }
 }

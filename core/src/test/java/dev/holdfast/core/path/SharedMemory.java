@@ -43,9 +43,6 @@ final class SharedMemory {
   /** Nodes that have lost their lease. */
   final Set<Integer> fenced = new HashSet<>();
 
-  /** Whether a node is told to decide anew also by its own changes that it has not read yet. */
-  boolean strict;
-
   /** Whether a node is not told whose changes make it decide anew. */
   boolean isSilent;
 
@@ -56,7 +53,7 @@ final class SharedMemory {
   private final Map<Long, Long> forgotten = new TreeMap<>();
   private final List<Left> left = new ArrayList<>();
 
-  private record Change(long version, String tenant, int node) {}
+  private record Change(long version, String tenant) {}
 
   /** Something that was left for the node of a shard. */
   private record Left(
@@ -86,12 +83,11 @@ final class SharedMemory {
     for (int shard : batch.ours().numbers()) {
       check(Objects.equals(owners.get(shard), node), "not its shard: " + shard);
     }
-    Set<String> tenants = tenants(batch);
+    Map<String, Long> basis = batch.basis();
+    check(basis.keySet().containsAll(tenants(batch)), "no basis for all of " + tenants(batch));
     Set<String> stale = new HashSet<>();
     for (Change change : changes) {
-      if (change.version() > batch.basis()
-          && (strict || change.node() != node)
-          && tenants.contains(change.tenant())) {
+      if (change.version() > basis.getOrDefault(change.tenant(), Long.MAX_VALUE)) {
         stale.add(change.tenant());
       }
     }
@@ -107,8 +103,8 @@ final class SharedMemory {
     }
     Written written = rows.write(new Batch(batch.writes(), endpoints, batch.deeds()));
     long before = version;
-    batch.writes().forEach(write -> note(write, node));
-    configured.forEach(id -> changed(id, tenantOf(id), node));
+    batch.writes().forEach(write -> note(write));
+    configured.forEach(id -> changed(id, tenantOf(id)));
     int count = left.size();
     batch.writes().forEach(write -> leave(write, batch.ours()));
     Set<Integer> shards = new HashSet<>();
@@ -217,36 +213,35 @@ final class SharedMemory {
     return merged.with(healthy.health()).withGoneAt(healthy.goneAt());
   }
 
-  private void changed(long id, String tenant, int node) {
+  private void changed(long id, String tenant) {
     version++;
-    changes.add(new Change(version, tenant, node));
+    changes.add(new Change(version, tenant));
     changed.put(id, version);
   }
 
-  private void note(Write write, int node) {
+  private void note(Write write) {
     switch (write) {
       case Write.Subscribe one -> {
         tenantOfSubscription.put(one.subscription().id(), one.subscription().tenant());
         if (one.newEndpoint() != null) {
-          changed(one.newEndpoint().id(), one.subscription().tenant(), node);
+          changed(one.newEndpoint().id(), one.subscription().tenant());
         }
-        changed(one.subscription().id(), one.subscription().tenant(), node);
+        changed(one.subscription().id(), one.subscription().tenant());
       }
       case Write.Update one -> {
         if (one.newEndpoint() != null) {
-          changed(one.newEndpoint().id(), one.subscription().tenant(), node);
+          changed(one.newEndpoint().id(), one.subscription().tenant());
         }
-        changed(one.subscription().id(), one.subscription().tenant(), node);
+        changed(one.subscription().id(), one.subscription().tenant());
       }
-      case Write.Unsubscribe one ->
-          changed(one.subscription().id(), one.subscription().tenant(), node);
+      case Write.Unsubscribe one -> changed(one.subscription().id(), one.subscription().tenant());
       case Write.Import all -> {
-        all.created().forEach(one -> note(one, node));
-        all.changed().forEach(one -> note(one, node));
+        all.created().forEach(one -> note(one));
+        all.changed().forEach(one -> note(one));
       }
       case Write.Forget one -> {
         String tenant = requireNonNull(tenantOfSubscription.get(one.subscription()));
-        changed(one.subscription(), tenant, node);
+        changed(one.subscription(), tenant);
         forgotten.put(one.subscription(), version);
       }
       default -> {}

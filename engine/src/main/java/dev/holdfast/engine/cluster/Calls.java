@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +65,10 @@ final class Calls implements AutoCloseable {
       """;
 
   private static final String ANSWER =
-      "UPDATE calls SET answered_at = clock_timestamp(), answer = ? WHERE id = ?";
+      """
+      UPDATE calls SET answered_at = clock_timestamp(), answer = ?
+      WHERE id = ? AND answered_at IS NULL
+      """;
 
   private final Link link;
   private final Supplier<Shards> ours;
@@ -77,7 +81,12 @@ final class Calls implements AutoCloseable {
           Thread.ofPlatform().name("holdfast-calls").daemon().factory());
   private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
   private final Set<Long> answering = ConcurrentHashMap.newKeySet();
+
+  /** Answers that could not be written yet, by their calls. Only our thread has them. */
+  private final Map<Long, Given> unwritten = new HashMap<>();
+
   private final AtomicBoolean isLookDue = new AtomicBoolean();
+  private final AtomicBoolean isLaterLookDue = new AtomicBoolean();
   private final LongAdder asked = new LongAdder();
 
   /** Asks this node's own path. */
@@ -88,6 +97,9 @@ final class Calls implements AutoCloseable {
 
   /** Somebody who waits for an answer. */
   private record Waiting(Request request, Consumer<Answer> replyTo, long untilNanos) {}
+
+  /** What was done for another node, and how long it may wait to hear that. */
+  private record Given(Answer answer, long untilNanos) {}
 
   /** Something that another node has asked. */
   private record Call(long id, String request) {}
@@ -159,8 +171,18 @@ final class Calls implements AutoCloseable {
   }
 
   private void lookLater() {
+    if (!isLaterLookDue.compareAndSet(false, true)) {
+      return;
+    }
     try {
-      var _ = thread.schedule(this::lookNow, LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+      var _ =
+          thread.schedule(
+              () -> {
+                isLaterLookDue.set(false);
+                lookNow();
+              },
+              LOOK_EVERY.toMillis(),
+              TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException _) {
       // The node is stopping.
     }
@@ -170,6 +192,7 @@ final class Calls implements AutoCloseable {
     isLookDue.set(false);
     try {
       takeAnswers();
+      List.copyOf(unwritten.entrySet()).forEach(one -> write(one.getKey(), one.getValue()));
       for (Call call : link.run(this::toAnswer)) {
         if (answering.add(call.id())) {
           answer(call);
@@ -181,7 +204,7 @@ final class Calls implements AutoCloseable {
       log.warn("cluster.calls-failed next=\"looking again\"", e);
     }
     giveUp();
-    if (!waiting.isEmpty()) {
+    if (!waiting.isEmpty() || !unwritten.isEmpty()) {
       lookLater();
     }
   }
@@ -222,6 +245,12 @@ final class Calls implements AutoCloseable {
         entry.getValue().replyTo().accept(new Refused(Refused.Why.STORE_AWAY));
       }
     }
+    for (Map.Entry<Long, Given> entry : List.copyOf(unwritten.entrySet())) {
+      if (now - entry.getValue().untilNanos() >= 0) {
+        unwritten.remove(entry.getKey());
+        answering.remove(entry.getKey());
+      }
+    }
   }
 
   private List<Call> toAnswer(Connection connection) throws SQLException {
@@ -239,14 +268,17 @@ final class Calls implements AutoCloseable {
     return calls;
   }
 
-  /** What turns out to be no longer ours is left for the node that has it now. */
+  /**
+   * What turns out to be no longer ours is left for the node that has it now. What was done is not
+   * done again because nobody could be told: only the answer is written again.
+   */
   private void answer(Call call) {
     Asked read;
     try {
       read = read(call.request());
     } catch (RuntimeException e) {
       log.warn("cluster.call-not-understood next=\"whoever asked is told to ask again\"", e);
-      answer(call.id(), new Refused(Refused.Why.STORE_AWAY));
+      write(call.id(), given(new Refused(Refused.Why.STORE_AWAY)));
       return;
     }
     asking.ask(
@@ -256,20 +288,27 @@ final class Calls implements AutoCloseable {
           if (answer instanceof Answer.NotOurs) {
             answering.remove(call.id());
           } else {
-            run(() -> answer(call.id(), answer), () -> answering.remove(call.id()));
+            run(() -> write(call.id(), given(answer)), () -> answering.remove(call.id()));
           }
         });
   }
 
-  private void answer(long id, Answer answer) {
+  private static Given given(Answer answer) {
+    return new Given(answer, System.nanoTime() + PATIENCE.toNanos());
+  }
+
+  private void write(long id, Given given) {
     try {
-      link.run(connection -> answer(connection, id, write(answer)));
-      tell.accept(Shards.ALL);
+      link.run(connection -> answer(connection, id, write(given.answer())));
     } catch (SQLException e) {
-      log.debug("cluster.call-unanswered next=\"whoever asked is told to ask again\"", e);
-    } finally {
-      answering.remove(id);
+      log.debug("cluster.call-unanswered next=\"writing the answer again\"", e);
+      unwritten.put(id, given);
+      lookLater();
+      return;
     }
+    unwritten.remove(id);
+    answering.remove(id);
+    tell.accept(Shards.ALL);
   }
 
   private static boolean answer(Connection connection, long id, String answer) throws SQLException {

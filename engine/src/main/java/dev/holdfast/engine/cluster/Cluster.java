@@ -9,24 +9,18 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Arrivals;
 import dev.holdfast.core.port.History;
-import dev.holdfast.core.port.Holdings;
 import dev.holdfast.core.port.Load;
 import dev.holdfast.core.port.SharedStore;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.EndpointReads;
-import dev.holdfast.engine.store.SqliteStore;
-import dev.holdfast.engine.store.postgres.Holders;
 import dev.holdfast.engine.store.postgres.SqlStates;
 import io.vertx.core.json.JsonObject;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -37,7 +31,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,16 +57,12 @@ public final class Cluster implements AutoCloseable {
 
   private static final Duration TRY_AGAIN = Duration.ofMillis(250);
 
-  /** While a node that is to be taken out is writing. */
-  private static final Duration BETWEEN_TAKE_OVERS = Duration.ofMillis(50);
+  private static final String ROW_GONE = "the node's row is gone";
 
-  private static final int MOST_TAKE_OVERS = 8;
+  private static final Duration TELL_EVERY = Duration.ofMinutes(1);
 
-  /** How many shards are given back at a time: only they pause. */
-  private static final int MOST_RELEASED = 16;
-
-  /** How many shards are taken in at a time. */
-  private static final int MOST_GAINED = 64;
+  /** For how many leases a node goes on that cannot read what others have changed. */
+  private static final int UNLEARNED_LEASES = 2;
 
   /** By how much the time may be ahead of the database's before it runs slower. */
   private static final Duration CLOCK_TOLERANCE = Duration.ofMillis(100);
@@ -86,7 +75,7 @@ public final class Cluster implements AutoCloseable {
   private final InstantSource clock;
   private final LoopMaker maker;
   private final Link renewing;
-  private final Link balancing;
+  private final Balance balance;
   private final Link looking;
   private final Wakeups wakeups;
   private final Calls calls;
@@ -112,33 +101,28 @@ public final class Cluster implements AutoCloseable {
   private final LongAdder handedOver = new LongAdder();
   private final LongAdder fences = new LongAdder();
 
-  private @Nullable Path path;
+  private volatile @Nullable Path path;
 
-  /** The shards that the path has, or is about to have: what is told about others is not for it. */
-  private volatile Shards held = Shards.NONE;
-
-  private volatile int live = 1;
   private volatile boolean isAway;
   private volatile long awayNanos;
   private volatile boolean isFenced;
+
+  /** Whether the node has a row to renew, as far as it knows; also while it begins anew. */
+  private volatile boolean isSeated = true;
+
   private volatile boolean isStopping;
-  private volatile long leaseEndNanos;
+  private volatile Renewal renewal;
   private volatile @Nullable Gauges gauges;
 
-  /** Guarded by {@link #wake}: what the path has let go of and others may have. */
-  private Shards letGo = Shards.NONE;
-
+  /** Guarded by {@link #wake}. */
   private boolean isWoken;
 
-  /** The balancer's own. */
-  private Shards releasing = Shards.NONE;
-
-  private final Sightings sightings;
-
-  /** How many shards to take in at a time: fewer after it took too long. */
-  private int mostGained = MOST_GAINED;
-
   private final AtomicBoolean isLearning = new AtomicBoolean();
+  private final AtomicBoolean isAwaitingNews = new AtomicBoolean();
+  private final AtomicReference<Instant> toldUnlearned = new AtomicReference<>(Instant.MIN);
+
+  /** What the path knew when it began. */
+  private long begunAt;
 
   /**
    * How a node takes part.
@@ -149,10 +133,16 @@ public final class Cluster implements AutoCloseable {
    */
   public record Settings(Duration lease, Duration timeout, boolean listens) {}
 
+  /** When the lease was last asked for: the database's is not over before. */
+  private record Renewal(long sentNanos, Instant sentAt) {}
+
   /** A node's place among the others. */
   public interface Seat {
     /** Never used again. */
     long node();
+
+    /** When it was asked for, by the monotonic clock: its first lease runs from then on. */
+    long askedNanos();
 
     /** The node's number in the ids that it gives out. */
     int slot();
@@ -215,42 +205,100 @@ public final class Cluster implements AutoCloseable {
     this.store = store;
     this.seat = seat;
     this.settings = settings;
-    this.sightings = new Sightings(settings.lease());
     this.wall = wall;
     this.measured = measured;
     this.clock = clock;
     this.maker = maker;
     this.renewing = new Link(connecting);
-    this.balancing = new Link(connecting);
+    this.balance =
+        new Balance(store::holdings, connecting, settings.lease(), System::nanoTime, host());
     this.looking = new Link(connecting);
     this.wakeups = new Wakeups(connecting, this::heard);
     this.calls =
         new Calls(
             connecting,
-            () -> held,
+            balance::held,
             shards -> wakeups.tell(Wakeups.Channel.CALLS, shards),
             (request, by, replyTo) -> path().ask(request, by, replyTo),
             endpoints,
             history);
-    this.learning = new Learning(store, input -> path().put(input));
-    this.leaseEndNanos = System.nanoTime() + settings.lease().toNanos();
+    this.learning = new Learning(store::changes, input -> path().put(input), System::nanoTime);
+    this.renewal = joined();
+  }
+
+  private Renewal joined() {
+    long asked = seat.askedNanos();
+    return new Renewal(asked, clock.instant().minusNanos(System.nanoTime() - asked));
+  }
+
+  private Balance.Host host() {
+    return new Balance.Host() {
+      @Override
+      public void learn() throws StoreException {
+        learning.learn();
+      }
+
+      @Override
+      public void put(Input input) {
+        path().put(input);
+      }
+
+      @Override
+      public void gained() {
+        lookInto(Shards.ALL);
+        path().put(new Input.Woken());
+        calls.look();
+      }
+
+      @Override
+      public void restChanged() {
+        renewSoon.release();
+      }
+
+      @Override
+      public void tell() {
+        wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
+      }
+
+      @Override
+      public boolean isStopping() {
+        return isStopping;
+      }
+
+      @Override
+      public boolean pause(Duration pause) {
+        return pauseUnlessClosing(pause);
+      }
+    };
+  }
+
+  /**
+   * Begins to renew the lease. What the path begins with may take longer to be read than the lease
+   * lasts.
+   */
+  public void keepSeat() {
+    renewer.start();
   }
 
   /** What the path begins with: everything that everyone knows, and no shards. */
   public Loop firstLoop() throws StoreException {
     Snapshot snapshot = seat.beginning();
-    learning.begin(snapshot.version());
+    begunAt = snapshot.version();
+    learning.begin(begunAt);
     return maker.make(seat.slot(), snapshot);
   }
 
   /** Begins to take part. */
   public void start(Path own) {
     path = own;
-    lease(System.nanoTime(), clock.instant());
+    tellLease(own);
+    if (!isSeated) {
+      fenced(ROW_GONE);
+    }
     if (settings.listens()) {
       wakeups.start();
     }
-    renewer.start();
+    renewSoon.release();
     balancer.start();
     try {
       var _ =
@@ -290,17 +338,24 @@ public final class Cluster implements AutoCloseable {
 
   /** Something was decided by what is no longer so: the path waits to learn what is. */
   public void stale() {
-    onPoll(this::learnForSure);
+    if (isAwaitingNews.compareAndSet(false, true)) {
+      onPoll(this::learnForSure);
+    }
   }
 
   private void learnForSure() {
+    isAwaitingNews.set(false);
     if (isFenced) {
       return;
     }
     try {
       learning.learnForSure();
     } catch (StoreException | RuntimeException e) {
-      awayIfSo("cluster.not-learned", e);
+      notLearned(e);
+      if (e instanceof StoreException failure && failure.kind() == StoreException.Kind.AWAY) {
+        away(e);
+      }
+      isAwaitingNews.set(true);
       try {
         var _ = poll.schedule(this::learnForSure, TRY_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
@@ -309,11 +364,49 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
+  /**
+   * What others have changed could not be read. Messages of subscriptions that this node has not
+   * heard of wait; if it is not the database that is away, other nodes have to deliver them.
+   */
+  private void notLearned(Exception cause) {
+    StoreException.Kind kind =
+        cause instanceof StoreException e ? e.kind() : StoreException.Kind.REFUSED;
+    switch (kind) {
+      case AWAY -> log.debug("cluster.not-learned next=\"learning again in a second\"", cause);
+      case BROKEN -> path().breakDown(cause);
+      case FENCED -> fenced(String.valueOf(cause.getMessage()));
+      case REFUSED, FULL, STALE -> {
+        if (isToBeTold()) {
+          log.warn(
+              "cluster.not-learned for={}s next=\"trying again; after {} s this server leaves its"
+                  + " shards to others until it can read what they have changed\"",
+              learning.since().toSeconds(),
+              longestUnlearned().toSeconds(),
+              cause);
+        }
+        if (learning.since().compareTo(longestUnlearned()) > 0) {
+          fenced("what others have changed cannot be read: " + cause.getMessage());
+        }
+      }
+    }
+  }
+
+  /** Once a minute. */
+  private boolean isToBeTold() {
+    Instant before = toldUnlearned.get();
+    Instant now = clock.instant();
+    return closing.getCount() > 0
+        && !now.minus(TELL_EVERY).isBefore(before)
+        && toldUnlearned.compareAndSet(before, now);
+  }
+
+  private Duration longestUnlearned() {
+    return settings.lease().multipliedBy(UNLEARNED_LEASES);
+  }
+
   /** The path has let go of shards, and all of that is on disk. */
   public void letGo(Shards shards) {
-    synchronized (wake) {
-      letGo = letGo.plus(shards);
-    }
+    balance.letGo(shards);
     wakeBalancer();
   }
 
@@ -324,6 +417,7 @@ public final class Cluster implements AutoCloseable {
         return;
       }
       isFenced = true;
+      isSeated = false;
     }
     fences.increment();
     log.warn(
@@ -378,7 +472,7 @@ public final class Cluster implements AutoCloseable {
 
   /** Whether the node can accept and deliver. */
   public boolean isReady() {
-    return !isAway && !isFenced && leaseEndNanos - System.nanoTime() > 0;
+    return !isAway && !isFenced && leaseEndNanos() - System.nanoTime() > 0;
   }
 
   // ---- what the path reads
@@ -409,7 +503,12 @@ public final class Cluster implements AutoCloseable {
 
   /** Learns what others have changed until now; the path knows it when this returns. */
   public void learn() throws StoreException {
-    learning.learn();
+    try {
+      learning.learn();
+    } catch (StoreException e) {
+      notLearned(e);
+      throw e;
+    }
   }
 
   /** Asks the node of a shard for what only it decides. */
@@ -443,7 +542,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   private boolean concerns(Shards shards) {
-    return held.hasAny(shards);
+    return balance.held().hasAny(shards);
   }
 
   /** The next look at what has arrived is into these shards too. */
@@ -466,10 +565,8 @@ public final class Cluster implements AutoCloseable {
     }
     try {
       learning.learn();
-    } catch (StoreException e) {
-      log.debug("cluster.not-learned next=\"learning again in a second\"", e);
-    } catch (RuntimeException e) {
-      log.warn("cluster.not-learned next=\"learning again in a second\"", e);
+    } catch (StoreException | RuntimeException e) {
+      notLearned(e);
     }
   }
 
@@ -498,7 +595,7 @@ public final class Cluster implements AutoCloseable {
           renewSoon.drainPermits();
         }
         pause =
-            isFenced || renew()
+            !isSeated || renew()
                 ? settings.lease().dividedBy(RENEWALS)
                 : min(TRY_AGAIN, settings.lease().dividedBy(RENEWALS));
       }
@@ -511,7 +608,10 @@ public final class Cluster implements AutoCloseable {
     long node = seat.node();
     Instant sentAt = clock.instant();
     long sent = System.nanoTime();
-    path().count(seen -> gauges = seen);
+    Path own = path;
+    if (own != null) {
+      own.count(seen -> gauges = seen);
+    }
     Optional<Instant> renewed;
     try {
       renewed =
@@ -524,36 +624,63 @@ public final class Cluster implements AutoCloseable {
               });
     } catch (SQLException | RuntimeException e) {
       awayIfSo("node.not-renewed", e);
-      if (attemptsEndNanos() - System.nanoTime() <= 0) {
-        path().put(new Input.Leased(clock.instant()));
+      if (own != null && attemptsEndNanos() - System.nanoTime() <= 0) {
+        own.put(new Input.Leased(clock.instant()));
       }
       return false;
     }
     if (renewed.isEmpty()) {
-      if (node == seat.node()) {
-        fenced("the node's row is gone");
-      }
+      rowGone(node);
       return true;
     }
     measured.measured(renewed.get(), sent, System.nanoTime());
-    lease(sent, sentAt);
+    renewed(node, new Renewal(sent, sentAt));
     if (sent - awayNanos > 0) {
       back();
     }
     return true;
   }
 
-  /** The lease runs from the moment that it was asked for: the database's is not over before. */
-  private void lease(long sentNanos, Instant sentAt) {
-    leaseEndNanos = sentNanos + settings.lease().toNanos();
+  /** A node that begins hears of it when it has begun. */
+  private void rowGone(long node) {
+    synchronized (this) {
+      if (node != seat.node()) {
+        return;
+      }
+      isSeated = false;
+    }
+    if (path != null) {
+      fenced(ROW_GONE);
+    }
+  }
+
+  /** What was said of a node that this is no longer does not count. */
+  private void renewed(long node, Renewal next) {
+    synchronized (this) {
+      if (node != seat.node()) {
+        return;
+      }
+      renewal = next;
+    }
+    Path own = path;
+    if (own != null) {
+      tellLease(own);
+    }
+  }
+
+  private void tellLease(Path own) {
     Duration left = settings.lease().minus(settings.timeout()).minus(MARGIN);
     // A clock that runs at half its speed reaches everything late.
     boolean isSlow = clock.instant().minus(CLOCK_TOLERANCE).isAfter(measured.instant());
-    path().put(new Input.Leased(sentAt.plus(isSlow ? left.dividedBy(2) : left)));
+    own.put(new Input.Leased(renewal.sentAt().plus(isSlow ? left.dividedBy(2) : left)));
+  }
+
+  private long leaseEndNanos() {
+    return renewal.sentNanos() + settings.lease().toNanos();
   }
 
   private long attemptsEndNanos() {
-    return leaseEndNanos - settings.timeout().toNanos() - MARGIN.toNanos();
+    return leaseEndNanos() - settings.timeout().toNanos() - MARGIN.toNanos();
   }
 
   private String report() {
@@ -561,6 +688,7 @@ public final class Cluster implements AutoCloseable {
     JsonObject json =
         new JsonObject()
             .put("known", learning.version())
+            .put("isResting", path == null || isFenced || balance.isResting())
             .put("clockOffsetMillis", clockOffset().toMillis());
     if (seen != null) {
       json.put("inFlight", seen.inFlight())
@@ -592,7 +720,7 @@ public final class Cluster implements AutoCloseable {
     while (await(pause)) {
       try {
         if (!isFenced) {
-          pause = balance();
+          pause = balance.settle(seat.node());
         } else {
           pause = isStopping ? LOOK_EVERY : beginAnew();
         }
@@ -600,7 +728,8 @@ public final class Cluster implements AutoCloseable {
         awayIfSo("cluster.balance-failed", e);
         pause = TRY_AGAIN;
       } catch (StoreException e) {
-        pause = TRY_AGAIN;
+        // One that cannot begin anew would take and leave a place each time.
+        pause = isFenced ? LOOK_EVERY : TRY_AGAIN;
         switch (e.kind()) {
           case FENCED -> fenced(String.valueOf(e.getMessage()));
           case BROKEN -> path().breakDown(e);
@@ -633,72 +762,6 @@ public final class Cluster implements AutoCloseable {
     return closing.getCount() > 0;
   }
 
-  /** Settles what is to be settled, and says how long there is nothing to do. */
-  private Duration balance() throws SQLException, StoreException {
-    giveBack();
-    long node = seat.node();
-    Leases.Seen seen = balancing.look(connection -> Leases.look(connection, node));
-    List<Leases.Other> over = sightings.over(seen.others(), System.nanoTime());
-    if (isStopping) {
-      return LOOK_EVERY;
-    }
-    if (!over.isEmpty()) {
-      seen = takeOver(node, over);
-    }
-    if (seen.isOrphaned()) {
-      balancing.run(
-          connection -> {
-            Leases.freeOrphans(connection, settings.lease());
-            return true;
-          });
-    }
-    live = seen.nodes();
-    int share = Math.ceilDiv(Shards.COUNT, live);
-    Shards mine = seen.mine();
-    int wanted = share - mine.size();
-    if (wanted > 0 && !seen.free().isEmpty()) {
-      mine = mine.plus(balancing.run(connection -> Leases.claim(connection, node, wanted)));
-    }
-    boolean isMore = gain(mine.minus(held));
-    release(mine.size() - share);
-    return isMore ? Duration.ZERO : min(LOOK_EVERY, untilNextIsOver(seen));
-  }
-
-  private Duration untilNextIsOver(Leases.Seen seen) {
-    return sightings.next(seen.others(), System.nanoTime()).plusMillis(5);
-  }
-
-  /** Takes out nodes; if something of one is in the way and does not end, that is ended. */
-  private Leases.Seen takeOver(long node, List<Leases.Other> over) throws SQLException {
-    Set<Long> ends = over.stream().map(Leases.Other::expiresMicros).collect(Collectors.toSet());
-    Set<Long> ids = over.stream().map(Leases.Other::id).collect(Collectors.toSet());
-    List<Leases.Other> left = over;
-    for (int tries = 1; ; tries++) {
-      expire(left);
-      Leases.Seen seen = balancing.look(connection -> Leases.look(connection, node));
-      left =
-          seen.others().stream()
-              .filter(one -> ids.contains(one.id()) && ends.contains(one.expiresMicros()))
-              .toList();
-      if (left.isEmpty() || tries == MOST_TAKE_OVERS || pauseUnlessClosing(BETWEEN_TAKE_OVERS)) {
-        return seen;
-      }
-      if (tries > 1) {
-        endHolders(left);
-      }
-    }
-  }
-
-  private void endHolders(List<Leases.Other> others) throws SQLException {
-    for (Leases.Other one : others) {
-      balancing.run(
-          connection -> {
-            Holders.end(connection, one.id());
-            return true;
-          });
-    }
-  }
-
   /** True when the node is to end. */
   private boolean pauseUnlessClosing(Duration pause) {
     try {
@@ -707,97 +770,6 @@ public final class Cluster implements AutoCloseable {
       Thread.currentThread().interrupt();
       return true;
     }
-  }
-
-  private void expire(List<Leases.Other> over) throws SQLException {
-    List<Leases.Gone> gone = balancing.run(connection -> Leases.expire(connection, over));
-    for (Leases.Gone one : gone) {
-      log.warn(
-          "node.expired node={} name={} shards={} next=\"others take over what it had\"",
-          one.id(),
-          one.name(),
-          one.shards());
-    }
-    if (!gone.isEmpty()) {
-      wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
-    }
-  }
-
-  /** Takes in some shards that are this node's; whether there are more. */
-  private boolean gain(Shards lacking) throws StoreException {
-    if (lacking.isEmpty()) {
-      return false;
-    }
-    Shards some = first(lacking, mostGained);
-    Holdings holdings = holdings(some);
-    checkComplete(holdings);
-    learning.learn();
-    held = held.plus(some);
-    path().put(new Input.Gained(some, holdings));
-    log.info("node.gained shards={} held={}", some.size(), held.size());
-    lookInto(Shards.ALL);
-    path().put(new Input.Woken());
-    calls.look();
-    return lacking.size() > some.size();
-  }
-
-  private Holdings holdings(Shards shards) throws StoreException {
-    try {
-      Holdings holdings = store.holdings(shards);
-      mostGained = Math.min(MOST_GAINED, mostGained * 2);
-      return holdings;
-    } catch (StoreException e) {
-      mostGained = Math.max(1, mostGained / 2);
-      throw e;
-    }
-  }
-
-  /** A message whose endpoint is not there would never be tried. */
-  private static void checkComplete(Holdings holdings) throws StoreException {
-    Set<Long> missing = new TreeSet<>(holdings.unfinished().keySet());
-    holdings.endpoints().forEach(endpoint -> missing.remove(endpoint.id()));
-    if (!missing.isEmpty()) {
-      throw SqliteStore.missing("endpoints of unfinished messages", missing);
-    }
-  }
-
-  private void release(int above) {
-    if (above > 0 && releasing.isEmpty()) {
-      releasing = last(held, Math.min(above, MOST_RELEASED));
-      path().put(new Input.Release(releasing));
-    }
-  }
-
-  private void giveBack() throws SQLException {
-    Shards done;
-    synchronized (wake) {
-      done = letGo;
-    }
-    if (done.isEmpty()) {
-      return;
-    }
-    long node = seat.node();
-    balancing.run(
-        connection -> {
-          Leases.release(connection, node, done);
-          return true;
-        });
-    synchronized (wake) {
-      letGo = letGo.minus(done);
-    }
-    held = held.minus(done);
-    releasing = releasing.minus(done);
-    log.info("node.released shards={} held={}", done.size(), held.size());
-    wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
-  }
-
-  private static Shards first(Shards shards, int most) {
-    return Shards.of(shards.numbers().stream().limit(most).toList());
-  }
-
-  private static Shards last(Shards shards, int most) {
-    List<Integer> numbers = shards.numbers();
-    return Shards.of(numbers.subList(Math.max(0, numbers.size() - most), numbers.size()));
   }
 
   /** Takes part as a new node, with nothing of what the old one had in memory. */
@@ -812,20 +784,50 @@ public final class Cluster implements AutoCloseable {
       Thread.currentThread().interrupt();
       return TRY_AGAIN;
     }
-    Instant sentAt = clock.instant();
-    long sent = System.nanoTime();
-    seat.takeNew();
-    held = Shards.NONE;
-    releasing = Shards.NONE;
-    synchronized (wake) {
-      letGo = Shards.NONE;
-    }
-    Loop loop = firstLoop();
+    leaveOld();
+    takeSeat();
+    balance.beginAnew();
+    Loop loop = nextLoop();
     path().begin(loop);
-    lease(sent, sentAt);
+    // What was learned meanwhile was told to what is no more.
+    learning.begin(begunAt);
+    tellLease(path());
     isFenced = false;
+    renewSoon.release();
     log.info("node.joined node={} slot={}", seat.node(), seat.slot());
+    if (!isSeated) {
+      fenced(ROW_GONE);
+    }
     return Duration.ZERO;
+  }
+
+  /** A place with which nothing can be begun is left: it would have a share of the shards. */
+  private Loop nextLoop() throws StoreException {
+    try {
+      return firstLoop();
+    } catch (StoreException | RuntimeException e) {
+      isSeated = false;
+      leaveOld();
+      throw e;
+    }
+  }
+
+  /** The old node's row may be there, if it was given up for another reason than that it is not. */
+  private void leaveOld() {
+    try {
+      balance.leave(seat.node());
+    } catch (SQLException e) {
+      log.debug("node.old-not-left next=\"others take over when its lease is over\"", e);
+    }
+  }
+
+  private void takeSeat() throws StoreException {
+    seat.takeNew();
+    synchronized (this) {
+      renewal = joined();
+      isSeated = true;
+    }
+    renewSoon.release();
   }
 
   // ---- what people see
@@ -843,8 +845,8 @@ public final class Cluster implements AutoCloseable {
   public ClusterState.Own own() {
     long left = Math.max(0, attemptsEndNanos() - System.nanoTime());
     return new ClusterState.Own(
-        live,
-        held.size(),
+        balance.live(),
+        balance.held().size(),
         Duration.ofNanos(left),
         isAway,
         arrived.sum(),
@@ -872,16 +874,10 @@ public final class Cluster implements AutoCloseable {
     poll.shutdownNow();
     calls.close();
     try {
-      renewer.join(TRY_AGAIN);
-      balancer.join(settings.lease());
-      if (!isFenced) {
-        balancing.run(
-            connection -> {
-              Leases.leave(connection, seat.node());
-              return true;
-            });
-        wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
-      }
+      join(renewer, TRY_AGAIN);
+      join(balancer, settings.lease());
+      balance.leave(seat.node());
+      wakeups.tell(Wakeups.Channel.NODES, Shards.ALL);
     } catch (SQLException e) {
       log.warn("node.not-left next=\"others take over when its lease is over\"", e);
     } catch (InterruptedException _) {
@@ -889,8 +885,14 @@ public final class Cluster implements AutoCloseable {
     }
     wakeups.close();
     renewing.close();
-    balancing.close();
+    balance.close();
     looking.close();
+  }
+
+  private static void join(Thread thread, Duration most) throws InterruptedException {
+    if (thread.isAlive()) {
+      thread.join(most);
+    }
   }
 
   private static Duration min(Duration one, Duration other) {

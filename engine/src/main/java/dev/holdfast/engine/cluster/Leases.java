@@ -12,7 +12,10 @@ import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * Who takes part and who has which shards, in the database's tables. Each call is one statement.
@@ -38,14 +41,17 @@ final class Leases {
       """
       SELECT nodes.id, (extract(epoch FROM expires_at) * 1000000)::bigint,
         (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-        ARRAY(SELECT shard FROM shards WHERE shards.node = nodes.id)
+        ARRAY(SELECT shard FROM shards WHERE shards.node = nodes.id ORDER BY shard),
+        ARRAY(SELECT epoch FROM shards WHERE shards.node = nodes.id ORDER BY shard),
+        coalesce((SELECT (report::json ->> 'isResting')::boolean FROM node_reports
+                  WHERE node_reports.node = nodes.id), false)
       FROM nodes
       UNION ALL
-      SELECT 0, 0, 0, ARRAY(SELECT shard FROM shards WHERE node IS NULL)
+      SELECT 0, 0, 0, ARRAY(SELECT shard FROM shards WHERE node IS NULL), NULL, false
       UNION ALL
       SELECT -1, 0, 0,
         ARRAY(SELECT shard FROM shards WHERE node IS NOT NULL
-              AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node))
+              AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node)), NULL, false
       """;
 
   private static final String EXPIRE =
@@ -71,7 +77,7 @@ final class Leases {
         ORDER BY shard LIMIT ? FOR UPDATE SKIP LOCKED)
       UPDATE shards SET node = me.id, epoch = epoch + 1, since = clock_timestamp()
       FROM me, free WHERE shards.shard = free.shard AND shards.node IS NULL
-      RETURNING shards.shard
+      RETURNING shards.shard, shards.epoch
       """;
 
   /** One that was claimed a moment ago may have a node that this statement does not see yet. */
@@ -82,10 +88,12 @@ final class Leases {
         AND NOT EXISTS (SELECT FROM nodes WHERE nodes.id = shards.node)
       """;
 
+  /** One that comes late, when the node has the shard again, finds another epoch. */
   private static final String RELEASE =
       """
-      UPDATE shards SET node = NULL, epoch = epoch + 1, since = clock_timestamp()
-      WHERE node = ? AND shard = ANY (?)
+      UPDATE shards SET node = NULL, epoch = shards.epoch + 1, since = clock_timestamp()
+      FROM unnest(?, ?) AS given(shard, epoch)
+      WHERE shards.node = ? AND shards.shard = given.shard AND shards.epoch = given.epoch
       """;
 
   private static final String LEAVE =
@@ -102,15 +110,20 @@ final class Leases {
    * What the others are.
    *
    * @param others all nodes but this one
-   * @param mine the shards of this node
+   * @param mine the shards of this node, each with its epoch
    * @param free the shards of nobody
    * @param isOrphaned whether there are shards of nodes that there are not
    */
-  record Seen(List<Other> others, Shards mine, Shards free, boolean isOrphaned) {
+  record Seen(List<Other> others, SortedMap<Integer, Long> mine, Shards free, boolean isOrphaned) {
 
     /** How many nodes there are, with this one. */
     int nodes() {
       return others.size() + 1;
+    }
+
+    /** How many nodes share the shards, with this one. */
+    int sharing() {
+      return 1 + (int) others.stream().filter(other -> !other.isResting()).count();
     }
   }
 
@@ -119,8 +132,9 @@ final class Leases {
    *
    * @param expiresMicros when its lease is over, by the database's clock
    * @param left how long that is from now on, by the same clock
+   * @param isResting whether it takes no shards at the moment, as it cannot read them
    */
-  record Other(long id, long expiresMicros, Duration left) {}
+  record Other(long id, long expiresMicros, Duration left, boolean isResting) {}
 
   /** A node that was taken out, and how many shards are free since. */
   record Gone(long id, String name, int shards) {}
@@ -142,35 +156,42 @@ final class Leases {
 
   static Seen look(Connection connection, long node) throws SQLException {
     List<Other> others = new ArrayList<>();
-    Shards mine = Shards.NONE;
+    SortedMap<Integer, Long> mine = new TreeMap<>();
     Shards free = Shards.NONE;
     boolean isOrphaned = false;
     try (PreparedStatement statement = connection.prepareStatement(LOOK);
         ResultSet found = statement.executeQuery()) {
       while (found.next()) {
         long id = found.getLong(1);
-        Shards shards = shards(found.getArray(4));
+        List<Long> shards = numbers(found.getArray(4));
         if (id < 0) {
           isOrphaned = !shards.isEmpty();
         } else if (id == 0) {
-          free = shards;
+          free = Shards.of(shards.stream().map(Long::intValue).toList());
         } else if (id == node) {
-          mine = shards;
+          List<Long> epochs = numbers(found.getArray(5));
+          for (int i = 0; i < shards.size(); i++) {
+            mine.put(shards.get(i).intValue(), epochs.get(i));
+          }
         } else {
           others.add(
-              new Other(id, found.getLong(2), Duration.of(found.getLong(3), ChronoUnit.MICROS)));
+              new Other(
+                  id,
+                  found.getLong(2),
+                  Duration.of(found.getLong(3), ChronoUnit.MICROS),
+                  found.getBoolean(6)));
         }
       }
     }
     return new Seen(others, mine, free, isOrphaned);
   }
 
-  private static Shards shards(Array numbers) throws SQLException {
-    List<Integer> all = new ArrayList<>();
+  private static List<Long> numbers(Array numbers) throws SQLException {
+    List<Long> all = new ArrayList<>();
     for (Object number : (Object[]) numbers.getArray()) {
-      all.add(((Number) number).intValue());
+      all.add(((Number) number).longValue());
     }
-    return Shards.of(all);
+    return all;
   }
 
   /**
@@ -193,19 +214,23 @@ final class Leases {
     return gone;
   }
 
-  /** Takes some of the shards that are nobody's; none when the node takes part no longer. */
-  static Shards claim(Connection connection, long node, int most) throws SQLException {
-    List<Integer> claimed = new ArrayList<>();
+  /**
+   * Takes some of the shards that are nobody's, each with its epoch; none when the node takes part
+   * no longer.
+   */
+  static SortedMap<Integer, Long> claim(Connection connection, long node, int most)
+      throws SQLException {
+    SortedMap<Integer, Long> claimed = new TreeMap<>();
     try (PreparedStatement statement = connection.prepareStatement(CLAIM)) {
       statement.setLong(1, node);
       statement.setInt(2, most);
       try (ResultSet found = statement.executeQuery()) {
         while (found.next()) {
-          claimed.add(found.getInt(1));
+          claimed.put(found.getInt(1), found.getLong(2));
         }
       }
     }
-    return Shards.of(claimed);
+    return claimed;
   }
 
   /** Makes shards free whose node has gone without giving them back. */
@@ -216,10 +241,15 @@ final class Leases {
     }
   }
 
-  static void release(Connection connection, long node, Shards shards) throws SQLException {
+  /** Gives back shards that the node has had since these epochs. */
+  static void release(Connection connection, long node, Map<Integer, Long> shards)
+      throws SQLException {
+    List<Integer> numbers = List.copyOf(shards.keySet());
     try (PreparedStatement statement = connection.prepareStatement(RELEASE)) {
-      statement.setLong(1, node);
-      statement.setArray(2, connection.createArrayOf("int2", shards.numbers().toArray()));
+      statement.setArray(1, connection.createArrayOf("int2", numbers.toArray()));
+      statement.setArray(
+          2, connection.createArrayOf("int8", numbers.stream().map(shards::get).toArray()));
+      statement.setLong(3, node);
       statement.executeUpdate();
     }
   }

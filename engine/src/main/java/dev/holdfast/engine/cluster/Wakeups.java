@@ -212,7 +212,9 @@ final class Wakeups implements AutoCloseable {
       }
     }
     try {
-      teller.join(PAUSE);
+      if (teller.isAlive()) {
+        teller.join(PAUSE);
+      }
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     }

@@ -99,6 +99,37 @@ class ClusterTest {
   }
 
   @Test
+  void a_message_of_a_subscription_that_its_node_has_not_heard_of_is_delivered() throws Exception {
+    Node one = keep(Node.deaf(url, "one"));
+    Node two = keep(Node.deaf(url, "two"));
+    awaitShards(one, two);
+    subscribe(one, 32);
+    warmUp(one, 32);
+    // Each node learns once a second by itself, and looks into the store at any time.
+    for (int i = 0; i < 32; i++) {
+      Node maker = i % 2 == 0 ? one : two;
+      assertThat(maker.ask(wish(i, "late"))).isInstanceOf(Answer.Subscribed.class);
+      maker.ask(Node.submit("order.paid", "{}"));
+      maker.ask(Node.submit("late", "{}"));
+    }
+    int late = 32 * 33 / 2;
+    await("all are there", () -> receiver.messages.size() == 32 + 32 * 32 + late);
+    assertNothingIsDoubled();
+  }
+
+  @Test
+  void what_one_node_has_just_made_another_finds() throws Exception {
+    Node one = keep(Node.deaf(url, "one"));
+    Node two = keep(Node.deaf(url, "two"));
+    awaitShards(one, two);
+    for (int i = 0; i < 5; i++) {
+      Answer.Subscribed made = (Answer.Subscribed) one.ask(wish(i, "type" + i));
+      assertThat(two.ask(new Request.Unsubscribe("default", made.subscription().id())))
+          .isInstanceOf(Answer.Unsubscribed.class);
+    }
+  }
+
+  @Test
   void shards_move_as_nodes_come_and_go_and_nothing_is_lost_or_doubled() throws Exception {
     Node one = open("one");
     awaitShards(one);
@@ -190,6 +221,18 @@ class ClusterTest {
     assertThat(one.ask(Node.submit("order.paid", "{}"))).isInstanceOf(Answer.Accepted.class);
     await("all are there", () -> receiver.messages.size() == 8);
     assertThat(one.broken).isNull();
+  }
+
+  @Test
+  void a_node_that_has_lost_shards_and_not_its_row_begins_anew() throws Exception {
+    Node one = open("one");
+    awaitShards(one);
+
+    execute("UPDATE shards SET node = NULL, epoch = epoch + 1 WHERE shard < 3");
+
+    await("it takes part anew", () -> one.own().fenced() == 1 && one.engine.isReady());
+    await("it has everything again", () -> one.shards() == 256);
+    assertThat(one.ask(Node.submit("order.paid", "{}"))).isInstanceOf(Answer.Accepted.class);
   }
 
   /**

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.SortedMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,7 @@ class LeasesTest {
   @Test
   void a_node_whose_row_is_gone_cannot_renew_nor_claim() throws Exception {
     assertThat(Leases.renew(connection, 12_345, LEASE, "{}")).isEmpty();
-    assertThat(Leases.claim(connection, 12_345, 10)).isEqualTo(Shards.NONE);
+    assertThat(Leases.claim(connection, 12_345, 10)).isEmpty();
     assertThat(Leases.look(connection, 12_345).free()).isEqualTo(Shards.ALL);
   }
 
@@ -68,13 +69,14 @@ class LeasesTest {
     long one = join(0, "15 seconds");
     long two = join(1, "15 seconds");
 
-    Shards ofOne = Leases.claim(connection, one, 128);
-    Shards ofTwo = Leases.claim(connection, two, 200);
+    Shards ofOne = claim(one, 128);
+    Shards ofTwo = claim(two, 200);
 
     assertThat(ofOne.size()).isEqualTo(128);
     assertThat(ofOne.plus(ofTwo)).isEqualTo(Shards.ALL);
     assertThat(ofOne.minus(ofTwo)).isEqualTo(ofOne);
-    assertThat(Leases.look(connection, two).mine()).isEqualTo(ofTwo);
+    assertThat(Leases.look(connection, two).mine().keySet())
+        .containsExactlyElementsOf(ofTwo.numbers());
     assertThat(Leases.look(connection, two).nodes()).isEqualTo(2);
   }
 
@@ -83,7 +85,7 @@ class LeasesTest {
       throws Exception {
     long dead = join(0, "-1 second");
     long live = join(1, "15 seconds");
-    Shards had = Leases.claim(connection, dead, 3);
+    Shards had = claim(dead, 3);
     List<Leases.Other> others = Leases.look(connection, live).others();
     assertThat(others.getFirst().left()).isNegative();
 
@@ -129,15 +131,41 @@ class LeasesTest {
   @Test
   void what_a_node_gives_back_is_free_and_what_is_left_by_one_that_leaves_too() throws Exception {
     long node = join(0, "15 seconds");
-    Shards had = Leases.claim(connection, node, 5);
-    Shards some = Shards.of(had.numbers().subList(0, 2));
+    SortedMap<Integer, Long> had = Leases.claim(connection, node, 5);
 
-    Leases.release(connection, node, some);
-    assertThat(Leases.look(connection, node).mine()).isEqualTo(had.minus(some));
+    Leases.release(connection, node, had.headMap(2));
+    assertThat(Leases.look(connection, node).mine()).isEqualTo(had.tailMap(2));
 
     Leases.leave(connection, node);
     assertThat(Leases.look(connection, node).free()).isEqualTo(Shards.ALL);
     assertThat(ClusterReads.state(connection, node).nodes()).isEmpty();
+  }
+
+  @Test
+  void giving_back_that_comes_late_takes_nothing_from_a_node_that_has_it_again() throws Exception {
+    long node = join(0, "15 seconds");
+    SortedMap<Integer, Long> before = Leases.claim(connection, node, 5);
+    Leases.release(connection, node, before);
+    SortedMap<Integer, Long> again = Leases.claim(connection, node, 5);
+
+    Leases.release(connection, node, before);
+
+    assertThat(again).containsOnlyKeys(before.keySet());
+    assertThat(Leases.look(connection, node).mine()).isEqualTo(again);
+  }
+
+  @Test
+  void a_node_that_rests_has_no_share() throws Exception {
+    long one = join(0, "15 seconds");
+    long two = join(1, "15 seconds");
+    Leases.renew(connection, two, LEASE, "{\"isResting\":false}");
+    assertThat(Leases.look(connection, one).sharing()).isEqualTo(2);
+
+    Leases.renew(connection, two, LEASE, "{\"isResting\":true}");
+
+    assertThat(Leases.look(connection, one).sharing()).isEqualTo(1);
+    assertThat(Leases.look(connection, one).nodes()).isEqualTo(2);
+    assertThat(Leases.look(connection, two).sharing()).isEqualTo(2);
   }
 
   @Test
@@ -159,6 +187,10 @@ class LeasesTest {
     assertThat(Wakeups.shards("")).isEqualTo(Shards.ALL);
     assertThat(Wakeups.shards("x,400,-1")).isEqualTo(Shards.ALL);
     assertThat(Wakeups.shards("-1")).isEqualTo(Shards.ALL);
+  }
+
+  private Shards claim(long node, int most) throws SQLException {
+    return Shards.of(Leases.claim(connection, node, most).keySet());
   }
 
   private long join(int slot, String left) throws SQLException {

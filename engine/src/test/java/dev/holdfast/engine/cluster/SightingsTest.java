@@ -51,7 +51,7 @@ class SightingsTest {
   }
 
   private static Leases.Other seen(long expires, long leftSeconds) {
-    return new Leases.Other(7, expires, Duration.ofSeconds(leftSeconds));
+    return new Leases.Other(7, expires, Duration.ofSeconds(leftSeconds), false);
   }
 
   private static long seconds(long number) {

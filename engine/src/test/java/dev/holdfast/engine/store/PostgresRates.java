@@ -25,6 +25,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Measures the store on PostgreSQL by hand, with a server of its own that waits for its disk; not a
@@ -115,7 +116,7 @@ final class PostgresRates {
         next.add(message);
       }
       open = next;
-      store.write(new Batch(writes, endpoints, List.of(), Shards.ALL, basis));
+      store.write(new Batch(writes, endpoints, List.of(), Shards.ALL, Map.of("default", basis)));
       batches++;
     }
     double took = (System.nanoTime() - start) / 1e9;

@@ -50,7 +50,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -124,7 +126,16 @@ final class SharedStoreTest {
                 shards.numbers().stream().map(String::valueOf).collect(Collectors.joining(","))));
   }
 
-  private static Batch of(Shards ours, long basis, Write... writes) {
+  /** What was decided by all that its tenants had changed up to a version. */
+  private static Batch of(Shards ours, long version, Write... writes) {
+    Map<String, Long> basis = new HashMap<>();
+    for (Write write : writes) {
+      if (write instanceof Write.Accept accept) {
+        accept.events().forEach(event -> basis.put(event.event().tenant(), version));
+      } else if (write instanceof Write.Subscribe subscribe) {
+        basis.put(subscribe.subscription().tenant(), version);
+      }
+    }
     return new Batch(List.of(writes), List.of(), List.of(), ours, basis);
   }
 
@@ -284,27 +295,54 @@ final class SharedStoreTest {
   }
 
   @Test
-  void a_node_knows_what_it_has_changed_itself_until_another_changes_something() throws Exception {
+  void a_message_is_given_up_by_what_a_node_has_not_heard_of_only_if_nothing_has_changed_since()
+      throws Exception {
     PostgresStore one = node();
     PostgresStore other = node();
     Endpoint endpoint = sample.endpoint("https://one.example/");
-    one.write(of(Shards.ALL, 0, new Write.Subscribe(sample.subscription(endpoint, "a"), endpoint)));
-    one.write(of(Shards.ALL, 0, accept(sample.pending(E1))));
-    one.write(of(Shards.ALL, 0, new Write.Subscribe(sample.subscription(endpoint, "b"), null)));
-    one.write(of(Shards.ALL, 0, accept(sample.pending(E1))));
-    long version = other.changes(0).version();
-    other.write(
-        of(Shards.ALL, version, new Write.Subscribe(sample.subscription(endpoint, "c"), null)));
+    Subscription subscription = sample.subscription(endpoint, "a");
+    one.write(of(Shards.ALL, 0, new Write.Subscribe(subscription, endpoint)));
+    AcceptedEvent event = sample.pending(E1);
+    Message message = event.messages().getFirst();
+    long version = one.changes(0).version();
+    one.write(of(Shards.ALL, version, accept(event)));
+    Write drop = new Write.Drop(message, Message.DropReason.UNSUBSCRIBED, null, Instant.now());
+    assertKind(Kind.STALE, () -> other.write(ifAsKnown(0, endpoint.tenant(), drop)));
+    assertThat(number("SELECT count(*) FROM open")).isOne();
+    other.write(ifAsKnown(version, endpoint.tenant(), drop));
+    assertThat(number("SELECT count(*) FROM open")).isZero();
+  }
+
+  private static Batch ifAsKnown(long version, String tenant, Write write) {
+    return new Batch(List.of(write), List.of(), List.of(), Shards.ALL, Map.of(tenant, version));
+  }
+
+  @Test
+  void what_was_decided_before_a_change_is_refused_after_it_whoever_has_made_it() throws Exception {
+    PostgresStore one = node();
+    PostgresStore other = node();
+    Endpoint endpoint = sample.endpoint("https://one.example/");
+    long first =
+        one.write(
+                of(
+                    Shards.ALL,
+                    0,
+                    new Write.Subscribe(sample.subscription(endpoint, "a"), endpoint)))
+            .version();
     assertKind(Kind.STALE, () -> one.write(of(Shards.ALL, 0, accept(sample.pending(E1)))));
+    one.write(of(Shards.ALL, first, accept(sample.pending(E1))));
+    other.write(
+        of(Shards.ALL, first, new Write.Subscribe(sample.subscription(endpoint, "b"), null)));
+    assertKind(Kind.STALE, () -> one.write(of(Shards.ALL, first, accept(sample.pending(E1)))));
     assertKind(
         Kind.STALE,
         () ->
             one.write(
                 of(
                     Shards.ALL,
-                    version,
-                    new Write.Subscribe(sample.subscription(endpoint, "d"), null))));
-    assertThat(one.snapshot().subscriptions()).hasSize(3);
+                    first,
+                    new Write.Subscribe(sample.subscription(endpoint, "c"), null))));
+    assertThat(one.snapshot().subscriptions()).hasSize(2);
   }
 
   @Test
@@ -339,10 +377,10 @@ final class SharedStoreTest {
             List.of(
                 new Deed(Actor.SERVER, NOW, TENANT, new Deed.Configured(endpoint, seenByOther))),
             Shards.NONE,
-            Long.MAX_VALUE));
+            Map.of()));
     assertThat(one.snapshot().endpoints()).containsExactly(limited);
     Endpoint failing = endpoint.with(failing(endpoint));
-    one.write(new Batch(List.of(), List.of(failing), List.of(), ofEndpoint, Long.MAX_VALUE));
+    one.write(new Batch(List.of(), List.of(failing), List.of(), ofEndpoint, Map.of()));
     assertThat(one.snapshot().endpoints()).containsExactly(failing.withRateLimit(new RateLimit(3)));
     assertThat(one.changes(1).endpoints()).hasSize(1);
   }
@@ -564,7 +602,7 @@ final class SharedStoreTest {
         before.addAll(event.messages());
       }
       long trips = one.trips();
-      one.write(new Batch(writes, List.of(), List.of(), Shards.NONE, 0));
+      one.write(of(Shards.NONE, 0, writes.toArray(Write[]::new)));
       assertThat(one.trips() - trips).isEqualTo(1);
     }
     List<Write> repeated = new ArrayList<>();

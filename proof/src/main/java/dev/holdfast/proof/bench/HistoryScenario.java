@@ -3,6 +3,8 @@ package dev.holdfast.proof.bench;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.proof.bench.LoadPlan.Kind;
 import dev.holdfast.proof.bench.LoadPlan.Setting;
+import dev.holdfast.proof.stage.History;
+import dev.holdfast.proof.stage.History.Part;
 import dev.holdfast.proof.stage.Report;
 import dev.holdfast.proof.stage.Report.Target;
 import java.io.IOException;
@@ -10,15 +12,19 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.List;
 
 /** What very many finished messages in the database cost: nothing, if nobody has to look there. */
 final class HistoryScenario implements Scenario {
   private static final String NAME = "history";
-  private static final int ROWS_AT_ONCE = 250_000;
-  private static final Duration SPAN = Duration.ofDays(10);
+
+  /** How many there are of what has finished, today among them. */
+  private static final int DAYS = 10;
+
+  /** How wide nodes make a part with the usual retention. */
+  private static final Duration PART = Duration.ofDays(1);
 
   private final InstantSource clock;
 
@@ -83,8 +89,8 @@ final class HistoryScenario implements Scenario {
     Database database = rig.stores().newDatabase();
     ServerProcess server = rig.startServer(database.place());
     rig.subscribe(server, receiver, rig.settings().endpoints);
-    // What is filled in must find the tables cut into parts.
-    while (database.number("SELECT count(*) FROM parts") == 0) {
+    // The lowest part is for what is older, the next is the one that is written to.
+    while (database.number("SELECT count(*) FROM parts") < 2) {
       rig.progress().tick("waiting until the tables are cut");
       Rig.pause(Duration.ofMillis(100));
     }
@@ -127,56 +133,38 @@ final class HistoryScenario implements Scenario {
     return window.deliveredPerSecond();
   }
 
-  /** Events and their messages, each delivered at the first attempt within the last days. */
+  /**
+   * Events and their messages, each delivered at the first attempt, over the last days and today:
+   * as many in the part that is written to as in each of the others.
+   */
   private void fill(Rig rig, Database database) {
-    int rows = rig.settings().history;
-    Instant first = clock.instant().minus(SPAN).minus(Duration.ofHours(1));
-    long base = Id.floor(first);
-    // A message has the id that follows its event's.
-    long step = Math.max(2 * Id.STRIDE, (Id.floor(first.plus(SPAN)) - base) / Math.max(1, rows));
-    step -= step % Id.STRIDE;
-    long firstMicros = first.toEpochMilli() * 1_000;
-    long stepMicros = SPAN.toMillis() * 1_000 / Math.max(1, rows);
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
+      History history = new History(connection);
+      history.cutLowest(PART, DAYS - 1);
       statement.execute("SET synchronous_commit = off");
-      statement.execute(
-          "CREATE TEMP TABLE target AS SELECT id AS subscription, endpoint, row_number() OVER () - 1"
-              + " AS n, count(*) OVER () AS all_of_them FROM subscriptions");
-      for (int from = 0; from < rows; from += ROWS_AT_ONCE) {
-        int to = Math.min(rows, from + ROWS_AT_ONCE) - 1;
-        rig.progress().tick("writing message %,d of %,d".formatted(from, rows));
-        statement.execute(
-            """
-            INSERT INTO events (id, tenant, type, messages, sum, body_sum, data)
-            SELECT %d + i * %d, 'default', 'bench', 1, 0, 0, convert_to(repeat('x', 200), 'UTF8')
-            FROM generate_series(%d::bigint, %d::bigint) i
-            """
-                .formatted(base, step, from, to));
-        statement.execute(
-            """
-            INSERT INTO messages (id, tenant, event, subscription, endpoint, finished_at, attempts,
-              sum, attempt_sum, attempt_at, duration_millis, scheduled, http_status)
-            SELECT %d + i * %d, 'default', %d + i * %d, t.subscription, t.endpoint, %d + i * %d, 1,
-              0, 0, %d + i * %d, 3, 1, 200
-            FROM generate_series(%d::bigint, %d::bigint) i
-            JOIN target t ON t.n = i %% t.all_of_them
-            """
-                .formatted(
-                    base + Id.STRIDE,
-                    step,
-                    base,
-                    step,
-                    firstMicros,
-                    stepMicros,
-                    firstMicros,
-                    stepMicros,
-                    from,
-                    to));
+      long now = Id.floor(clock.instant());
+      // The lowest is for what is older.
+      List<Part> past =
+          history.parts().stream().skip(1).filter(part -> part.first() < now).toList();
+      int rows = rig.settings().history / past.size();
+      for (int i = 0; i < past.size(); i++) {
+        Part part = past.get(i);
+        int before = i * rows;
+        history.fill(
+            new Part(part.first(), Math.min(part.until(), now)),
+            rows,
+            written ->
+                rig.progress()
+                    .tick(
+                        "writing message %,d of %,d"
+                            .formatted(before + written, rig.settings().history)));
       }
       rig.progress().tick("vacuuming, as the database would have done over the days");
       statement.execute("VACUUM ANALYZE");
       statement.execute("CHECKPOINT");
+      rig.report().count(NAME, "parts with finished messages", past.size());
+      rig.report().count(NAME, "finished messages in the part that is written to", rows);
     } catch (SQLException e) {
       throw Database.failed(e);
     } finally {

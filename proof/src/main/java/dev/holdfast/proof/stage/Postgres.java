@@ -244,6 +244,16 @@ public final class Postgres implements AutoCloseable {
     return standby;
   }
 
+  /** Moves its log to a new directory, for which it is stopped and started again. */
+  public void moveLog(Path directory) throws IOException {
+    stop(Ending.FAST);
+    Path log = data.resolve("pg_wal");
+    copy(log, directory);
+    Files.move(log, data.resolveSibling(data.getFileName() + "-former-log"));
+    Files.createSymbolicLink(log, directory);
+    start();
+  }
+
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> tree = Files.walk(from)) {
       for (Path path : tree.toList()) {

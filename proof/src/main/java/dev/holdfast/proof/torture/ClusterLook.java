@@ -33,7 +33,8 @@ final class ClusterLook {
     }
   }
 
-  private OptionalLong number(String sql) {
+  /** The first value of the first row. */
+  OptionalLong number(String sql) {
     return read(
         statement -> {
           try (ResultSet rows = statement.executeQuery(sql)) {

@@ -83,12 +83,19 @@ final class ClusterScenario implements Scenario {
                 "restart", "the database is restarted and killed", DatabaseFaults::restart),
             new ClusterScenario(
                 "promote", "the database is lost, its standby goes on", DatabaseFaults::promote),
-            new ClusterScenario("full", "the database has no room", DatabaseFaults::full),
+            new ClusterScenario(
+                "full", "the database has no room for its tables", DatabaseFaults::full),
+            new ClusterScenario(
+                "log", "the database has no room for its log, and ends", DatabaseFaults::log),
             new ClusterScenario(
                 "connections", "the database takes no connections", DatabaseFaults::connections),
             new ClusterScenario("slow", "the database is slow", DatabaseFaults::slow),
             new ClusterScenario(
-                "schema", "the tables are of another version", DatabaseFaults::schema))
+                "schema", "the tables are of another version", DatabaseFaults::schema),
+            new ClusterScenario(
+                "parts",
+                "parts of the tables are made and dropped beside one who reads for long",
+                PartFaults::reader))
         .map(Scenario.class::cast)
         .toList();
   }

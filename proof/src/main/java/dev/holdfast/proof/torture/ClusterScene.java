@@ -341,14 +341,32 @@ final class ClusterScene implements AutoCloseable {
         () -> "%s does not say %s:\n%s".formatted(node.name(), text, node.server().tail()));
   }
 
-  /** Waits until an event is acknowledged that was sent after now, by each of the nodes. */
+  /** Waits until each of the nodes has acknowledged an event that was sent after now. */
   void awaitAcceptance(long sinceNanos) {
-    int before = ledger.counts().acknowledged();
+    long now = System.nanoTime();
     await(
-        () -> ledger.counts().acknowledged() > before + nodes.size() * 2,
+        () -> notAccepting(now).isEmpty(),
         LONGEST_TAKEOVER,
-        () -> "nothing is accepted any more:\n" + nodes.getFirst().server().tail());
+        () ->
+            notAccepting(now).stream()
+                .map(node -> node.name() + " accepts nothing any more:\n" + node.server().tail())
+                .collect(Collectors.joining("\n")));
     slowestReturn = max(slowestReturn, since(sinceNanos));
+  }
+
+  private List<Node> notAccepting(long sinceNanos) {
+    return IntStream.range(0, nodes.size())
+        .filter(node -> !publishers.hasAccepted(node, sinceNanos))
+        .mapToObj(nodes::get)
+        .toList();
+  }
+
+  /** Waits until none of the nodes calls itself ready. */
+  void awaitUnready() {
+    await(
+        () -> nodes.stream().noneMatch(node -> node.server().isReady()),
+        LONGEST_TAKEOVER,
+        () -> "a node calls itself ready:\n" + nodes.getFirst().server().tail());
   }
 
   /** Waits until a call has been refused. */

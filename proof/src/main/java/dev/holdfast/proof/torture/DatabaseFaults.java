@@ -48,17 +48,22 @@ final class DatabaseFaults {
     scene.ledger().trouble(from, System.nanoTime(), ClusterScene.allEndpoints());
   }
 
+  /** Each refusal is definite. */
   private static void begin(ClusterScene scene) {
     scene.publishers().start();
     scene.awaitBalance();
-    // Who could not ask whether something was committed in the end cannot tell.
+  }
+
+  /** Who cannot ask whether something was committed in the end cannot tell. */
+  private static void beginUncertain(ClusterScene scene) {
+    begin(scene);
     scene.ledger().refusalsAreUncertain();
   }
 
   /** The last time for longer than a lease. */
   static void restart(ClusterScenario.Stage stage) throws IOException, SQLException {
     try (ClusterScene scene = stage.nodes(NODES)) {
-      begin(scene);
+      beginUncertain(scene);
       int restarts = 3 * stage.rounds();
       for (int restart = 0; restart < restarts; restart++) {
         scene.tick("restart %d of %d".formatted(restart + 1, restarts));
@@ -100,7 +105,7 @@ final class DatabaseFaults {
             stage.name(),
             primary,
             new ClusterScene.Options(usual.programs(), hosts))) {
-      begin(scene);
+      beginUncertain(scene);
       suffer(
           scene,
           () -> {
@@ -114,22 +119,30 @@ final class DatabaseFaults {
     }
   }
 
-  /** Events are refused while there is no room, and accepted when there is. */
-  static void full(ClusterScenario.Stage stage) throws IOException, SQLException {
+  private static Optional<SmallDisk> smallDisk(ClusterScenario.Stage stage, int megabytes)
+      throws IOException {
     StringBuilder why = new StringBuilder();
-    Path place = stage.run().directory().resolve("small-tablespace");
-    Optional<SmallDisk> mounted = SmallDisk.mount(place, 64, why);
+    Path place = stage.run().directory().resolve(stage.name() + "-disk");
+    Optional<SmallDisk> mounted = SmallDisk.mount(place, megabytes, why);
     if (mounted.isEmpty()) {
       stage
           .run()
           .skip(
               "%s: SKIPPED, since no small file system can be mounted here: %s. Run it as root."
                   .formatted(stage.name(), why));
+    }
+    return mounted;
+  }
+
+  /** Events are refused while there is no room for tables, and accepted when there is. */
+  static void full(ClusterScenario.Stage stage) throws IOException, SQLException {
+    Optional<SmallDisk> mounted = smallDisk(stage, 64);
+    if (mounted.isEmpty()) {
       return;
     }
     SmallDisk disk = mounted.get();
     Postgres postgres = stage.postgres();
-    Path tables = Files.createDirectory(place.resolve("tables"));
+    Path tables = Files.createDirectory(disk.root().resolve("tables"));
     postgres.execute(Postgres.USER, "CREATE TABLESPACE small LOCATION '%s'".formatted(tables));
     ClusterScene.prepare(postgres, "TABLESPACE small");
     stage.run().track(disk);
@@ -157,12 +170,69 @@ final class DatabaseFaults {
     }
   }
 
+  /** Without room for its log PostgreSQL gives up, and is started again when there is some. */
+  static void log(ClusterScenario.Stage stage) throws IOException, SQLException {
+    Optional<SmallDisk> mounted = smallDisk(stage, 128);
+    if (mounted.isEmpty()) {
+      return;
+    }
+    SmallDisk disk = mounted.get();
+    // Without checkpoints none of the log is used again, so that it needs room soon.
+    Postgres postgres =
+        stage.postgres(
+            "max_wal_size = 1GB",
+            "min_wal_size = 8MB",
+            "checkpoint_timeout = 1h",
+            "restart_after_crash = off");
+    postgres.moveLog(disk.root().resolve("log"));
+    ClusterScene.prepare(postgres, "");
+    stage.run().track(disk);
+    stage.run().track(postgres);
+    try (ClusterScene scene =
+        new ClusterScene(
+            stage.run(),
+            stage.name(),
+            postgres,
+            ClusterScene.Options.nodes(NODES, ClusterScenario.Stage.usual()))) {
+      beginUncertain(scene);
+      for (int round = 1; round <= stage.rounds(); round++) {
+        scene.tick("no room for the log %d of %d".formatted(round, stage.rounds()));
+        suffer(
+            scene,
+            () -> {
+              disk.fill();
+              scene.await(
+                  () -> !isUpAfterSwitch(postgres),
+                  ClusterScene.LEASE.multipliedBy(5),
+                  () -> "PostgreSQL goes on without room:\n" + postgres.child().tail());
+              scene.awaitUnready();
+              Scene.pause(scene.plan().between(SOONEST, LATEST));
+              disk.free();
+              postgres.start();
+            });
+      }
+      scene.settle();
+      stage.count("times without room for the log", stage.rounds());
+    }
+  }
+
+  /** Makes it begin another file of its log, and says whether it is there after that. */
+  private static boolean isUpAfterSwitch(Postgres postgres) {
+    try {
+      postgres.execute(Postgres.USER, "SELECT pg_switch_wal()");
+    } catch (SQLException e) {
+      // It is about to end, as it should.
+      return postgres.isAlive();
+    }
+    return postgres.isAlive();
+  }
+
   /** Others take all connections, and those of the nodes break. */
   static void connections(ClusterScenario.Stage stage) throws IOException, SQLException {
     Postgres postgres = stage.postgres("max_connections = 40");
     try (ClusterScene scene =
         stage.scene(postgres, ClusterScene.Options.nodes(NODES, ClusterScenario.Stage.usual()))) {
-      begin(scene);
+      beginUncertain(scene);
       postgres.execute(Postgres.USER, "CREATE ROLE %s LOGIN".formatted(TAKER));
       for (int round = 1; round <= stage.rounds(); round++) {
         scene.tick("no connections %d of %d".formatted(round, stage.rounds()));
@@ -211,7 +281,7 @@ final class DatabaseFaults {
   /** Everything goes on when each answer takes a while, and waits when it takes too long. */
   static void slow(ClusterScenario.Stage stage) throws IOException, SQLException {
     try (ClusterScene scene = stage.nodes(NODES)) {
-      begin(scene);
+      beginUncertain(scene);
       for (int round = 1; round <= stage.rounds(); round++) {
         scene.tick("slow %d of %d".formatted(round, stage.rounds()));
         for (ClusterScene.Node node : scene.nodes()) {

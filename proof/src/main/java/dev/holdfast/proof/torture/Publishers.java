@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -45,6 +46,10 @@ final class Publishers implements AutoCloseable {
   private final AtomicInteger turns = new AtomicInteger();
   private final AtomicInteger busy = new AtomicInteger();
   private final AtomicInteger refusals = new AtomicInteger();
+
+  /** When that was sent which each server has acknowledged, the latest of it. */
+  private final AtomicLongArray acceptedNanos;
+
   private volatile boolean sending;
   private volatile boolean closed;
 
@@ -71,6 +76,10 @@ final class Publishers implements AutoCloseable {
   /** To several servers in turn. What one of them has not answered is sent again to the next. */
   Publishers(int[] ports, Pace pace, String key, Plan plan, Ledger ledger) {
     this.ports = ports.clone();
+    this.acceptedNanos = new AtomicLongArray(ports.length);
+    for (int server = 0; server < ports.length; server++) {
+      acceptedNanos.set(server, System.nanoTime());
+    }
     this.pace = pace;
     this.http = new Http(pace.patience());
     this.key = key;
@@ -100,6 +109,11 @@ final class Publishers implements AutoCloseable {
     return refusals.get();
   }
 
+  /** Whether one of the servers has acknowledged something that was sent after this moment. */
+  boolean hasAccepted(int server, long sinceNanos) {
+    return acceptedNanos.get(server) - sinceNanos > 0;
+  }
+
   private void run() {
     int turn = 0;
     while (!closed) {
@@ -120,25 +134,31 @@ final class Publishers implements AutoCloseable {
   }
 
   private boolean sendNext(int turn) {
-    int port = ports[turns.getAndIncrement() % ports.length];
+    int server = turns.getAndIncrement() % ports.length;
     Integer repeated = again.poll();
     if (repeated != null) {
-      return send(port, true, repeated);
+      return send(server, true, repeated);
     }
     if (!sending || ledger.missing() > pace.mostMissing()) {
       return false;
     }
-    return send(port, false, ledger.send(turn % 3 == 0 ? BATCH : 1));
+    return send(server, false, ledger.send(turn % 3 == 0 ? BATCH : 1));
   }
 
   /** Sends events in one request; false when nobody was there to take them. */
-  private boolean send(int port, boolean repeated, int... events) {
+  private boolean send(int server, boolean repeated, int... events) {
+    int port = ports[server];
+    long at = System.nanoTime();
     try {
       HttpResponse<String> answer =
           events.length == 1
               ? http.call("POST", port, "/v1/events", key, event(events[0]))
               : http.call("POST", port, "/v1/events/batch", key, batch(events));
-      return answered(answer, repeated, events);
+      boolean accepted = answered(answer, repeated, events);
+      if (accepted) {
+        acceptedNanos.accumulateAndGet(server, at, (one, other) -> other - one > 0 ? other : one);
+      }
+      return accepted;
     } catch (IOException e) {
       sendAgain(events);
       return false;

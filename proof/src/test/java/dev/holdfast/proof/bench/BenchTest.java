@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -21,6 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Each scenario starts several processes; those that start many run only with {@code
  * -Dholdfast.slow=true}.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class BenchTest {
   @TempDir Path directory;
 

@@ -9,11 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The torture, short. {@code ./holdfast torture --cycles 200} is the long one. */
+@Execution(ExecutionMode.CONCURRENT)
 class TortureTest {
   @TempDir Path directory;
 

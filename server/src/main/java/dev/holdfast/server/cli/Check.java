@@ -29,8 +29,11 @@ import picocli.CommandLine.Spec;
       "  ./holdfast check --store jdbc:postgresql://db.example/holdfast --key-file /etc/holdfast/master.key",
       "",
       "Everything in the store is read, which may take minutes. What is sealed is opened if the",
-      "master key is found. Exit codes: 0 all is as it was written, 1 something is damaged or the",
-      "store cannot be opened."
+      "master key is found. Servers may use a database meanwhile, but no part of its tables is made or",
+      "dropped, so what is old stays until the check has ended.",
+      "",
+      "Exit codes: 0 all is as it was written, 1 something is damaged or the store cannot be opened, 2",
+      "wrong usage or settings."
     })
 final class Check implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -50,7 +53,7 @@ final class Check implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "The file with the master key (default: HOLDFAST_SECRETS_KEY, HOLDFAST_SECRETS_KEY_FILE, or"
-              + " master.key in the directory).")
+              + " master.key in the directory; with --store what the settings say).")
   private @Nullable Path keyFile;
 
   Check(Surroundings surroundings) {
@@ -67,7 +70,7 @@ final class Check implements Callable<Integer> {
       String place = isShared ? database.database().place() : data.toString();
       StoreCheck.Result result =
           isShared
-              ? PostgresCheck.run(database.database(), masterKeys(data))
+              ? PostgresCheck.run(database.database(), masterKeys(database.settings()))
               : StoreCheck.run(data, masterKeys(data));
       if (result.unopened() != null) {
         out.printf(
@@ -94,6 +97,11 @@ final class Check implements Callable<Integer> {
     } finally {
       out.flush();
     }
+  }
+
+  /** Where a server with the same settings would find the master key. */
+  private MasterKeySource masterKeys(Settings settings) {
+    return keyFile == null ? settings.masterKeys() : new KeyFile(keyFile);
   }
 
   /** Where a server with the same environment would find the master key. */

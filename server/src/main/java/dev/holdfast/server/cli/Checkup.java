@@ -8,6 +8,7 @@ import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.postgres.BesideNodes;
 import dev.holdfast.engine.store.postgres.Connections;
 import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.Rights;
 import dev.holdfast.engine.store.postgres.Schema;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.KeysRefused;
@@ -339,6 +340,7 @@ final class Checkup {
     try (Connections connections = new Connections(options)) {
       connections.reach();
       int version = Schema.version(connections);
+      Rights.check(connections);
       if (version == 0) {
         return List.of(
             Finding.ok("store", options.place() + " has no tables yet; the first start makes them"),

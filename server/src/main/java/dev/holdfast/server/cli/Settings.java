@@ -583,7 +583,9 @@ final class Settings {
         egress(),
         "Holdfast/" + version,
         retention(),
-        masterKeys());
+        masterKeys(),
+        version,
+        null);
   }
 
   Retention retention() {

@@ -11,6 +11,7 @@ import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
 import dev.holdfast.engine.store.postgres.Connections;
 import dev.holdfast.engine.store.postgres.PostgresOptions;
+import dev.holdfast.engine.store.postgres.Rights;
 import dev.holdfast.engine.store.postgres.Schema;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.server.api.ApiLimits;
@@ -124,6 +125,7 @@ final class Wiring {
         connections.reach();
         if (settings.get(Settings.STORE_MIGRATE) == StoreMigration.CHECK) {
           Schema.check(connections);
+          Rights.check(connections);
         }
       }
     }

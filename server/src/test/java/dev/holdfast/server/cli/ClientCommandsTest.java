@@ -76,6 +76,15 @@ class ClientCommandsTest {
   // send
 
   @Test
+  void a_server_with_an_embedded_store_is_shown_alone_with_its_version() {
+    assertThat(typed.run("cluster", "--json")).as(typed.err).isZero();
+    Item cluster = Objects.requireNonNull(Item.read(typed.out));
+    assertThat(cluster.list("nodes"))
+        .singleElement()
+        .satisfies(node -> assertThat(node.text("version")).isEqualTo(Version.NUMBER));
+  }
+
+  @Test
   void an_event_is_sent_with_the_bytes_of_its_data() throws Exception {
     assertThat(
             typed.run(

@@ -63,6 +63,36 @@ class DoctorTest {
     assertThat(typed.out).contains("Make it: createdb");
   }
 
+  @Test
+  void a_user_who_cannot_make_and_drop_parts_of_the_tables_is_a_problem() throws Exception {
+    String url = TestDatabases.fresh();
+    String owner = url + "?user=postgres&password=" + TestDatabases.PASSWORD;
+    TestDatabases.executeAt(
+        url,
+        "CREATE ROLE \"Guest\" LOGIN PASSWORD 'guest'; CREATE ROLE boss NOLOGIN;"
+            + " GRANT CREATE ON SCHEMA public TO boss");
+    String guest = url + "?user=Guest&password=guest";
+    assertThat(look(guest)).isEqualTo(1);
+    assertThat(typed.out).contains("GRANT CREATE ON SCHEMA public TO \"Guest\"");
+
+    PostgresStore.open(new PostgresOptions(owner), KeyFile.in(directory), InstantSource.system())
+        .close();
+    TestDatabases.executeAt(
+        url,
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO \"Guest\";"
+            + " GRANT CREATE ON SCHEMA public TO \"Guest\"");
+    assertThat(look(guest)).isEqualTo(1);
+    assertThat(typed.out).contains("belong to postgres", "GRANT postgres TO \"Guest\"");
+
+    TestDatabases.executeAt(
+        url,
+        "DO $$ DECLARE t record; BEGIN FOR t IN SELECT tablename AS name FROM pg_tables"
+            + " WHERE schemaname = 'public' LOOP"
+            + " EXECUTE format('ALTER TABLE %I OWNER TO boss', t.name); END LOOP; END $$;"
+            + " GRANT boss TO \"Guest\"");
+    assertThat(look(guest)).as(typed.out).isZero();
+  }
+
   private int look(String url) {
     return typed.run(
         "doctor",

@@ -96,7 +96,9 @@ class SettingsTest {
                     EgressRules.of(List.of(), List.of(), Ports.parse("80,443,1024-65535"))),
                 "Holdfast/1.2.3",
                 new Retention(Duration.ofDays(30), 0),
-                KeyFile.in(Path.of("holdfast-data"))));
+                KeyFile.in(Path.of("holdfast-data")),
+                "1.2.3",
+                null));
     assertThat(set().get(Settings.SERVER_HOST)).isEqualTo("127.0.0.1");
     assertThat(set().get(Settings.SERVER_PORT)).isEqualTo(8080);
     assertThat(set().get(Settings.MESSAGE_MAX_BYTES)).isEqualTo(1_048_576);
@@ -239,7 +241,9 @@ class SettingsTest {
                     settings.get(Settings.EGRESS_TRUST)),
                 "Holdfast/1",
                 new Retention(Duration.ofDays(7), 20L << 30),
-                KeyFile.in(Path.of("/var/lib/x"))));
+                KeyFile.in(Path.of("/var/lib/x")),
+                "1",
+                null));
   }
 
   @ParameterizedTest

@@ -115,7 +115,13 @@ final class StoreCommandsTest {
     move();
     String file = data.resolve("master.key").toString();
     assertThat(run("check", "--store", url, "--key-file", file)).as(typed.out).isZero();
-    assertThat(typed.out).contains("each is as it was written");
+    assertThat(typed.out).contains("each is as it was written").doesNotContain("not opened");
+    assertThat(run("check", "--store", url, "--set", keyFile())).as(typed.out).isZero();
+    assertThat(typed.out).doesNotContain("not opened");
+    assertThat(run("check", "--store", url, "--set", "secrets.key-file=absent")).isZero();
+    assertThat(typed.out).contains("What is sealed was not opened");
+    assertThat(run("check", "--store", url + "_none")).isEqualTo(ExitCode.FAILED);
+    assertThat(typed.out).contains("Make it: createdb");
     TestDatabases.executeAt(url, "UPDATE api_keys SET name = 'other'");
     assertThat(run("check", "--store", url, "--key-file", file)).isEqualTo(ExitCode.FAILED);
     assertThat(typed.out).contains("is damaged", "api_keys");

@@ -57,7 +57,7 @@ final class Claims {
   private static final String FREE =
       "DELETE FROM keys k USING unnest(?, ?) AS w(tenant, caller_id)"
           + " WHERE k.tenant = w.tenant AND k.caller_id = w.caller_id"
-          + " AND k.event < (SELECT coalesce(min(first), 0) FROM parts)";
+          + " AND NOT holdfast_is_kept(k.event)";
 
   private static final String LET_GO =
       "DELETE FROM keys k USING unnest(?, ?) AS w(tenant, caller_id)"

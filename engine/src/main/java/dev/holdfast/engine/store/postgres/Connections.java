@@ -31,6 +31,9 @@ public final class Connections implements AutoCloseable {
       "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;"
           + " SET enable_mergejoin = off";
 
+  /** The same until the transaction ends. */
+  static final String ALONG_INDEXES_FOR_NOW = ALONG_INDEXES.replace("SET ", "SET LOCAL ");
+
   /** Parts of the lease. */
   private static final int OF_STATEMENT = 2;
 
@@ -104,6 +107,16 @@ public final class Connections implements AutoCloseable {
         }
       }
     }
+  }
+
+  /** Reads along an index, whatever is known of the tables. */
+  <T> T readAlongIndexes(String doing, Work<T> work) throws StoreException {
+    return transact(
+        doing,
+        connection -> {
+          execute(connection, ALONG_INDEXES_FOR_NOW);
+          return work.run(connection);
+        });
   }
 
   /** Reads; all statements see the same. */
@@ -216,11 +229,17 @@ public final class Connections implements AutoCloseable {
       throw new StoreRefused(
           options.place()
               + " cannot be used: "
-              + e.getMessage()
-              + ". "
+              + sentence(e)
+              + " "
               + SqlStates.remedy(e, options.place()),
           e);
     }
+  }
+
+  /** What went wrong, with a full stop: some of the driver's words have one. */
+  private static String sentence(SQLException cause) {
+    String message = String.valueOf(cause.getMessage());
+    return message.endsWith(".") ? message : message + ".";
   }
 
   /** What they were made with. */

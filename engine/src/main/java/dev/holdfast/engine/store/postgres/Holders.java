@@ -12,27 +12,32 @@ import java.sql.SQLException;
  * <p>Each has an advisory lock with the node's number, which others see in the server's list.
  */
 public final class Holders {
-  /** "Held" in ASCII: the first part of the lock's number. */
-  private static final int LOCK = 0x48656c64;
+  /** In a transaction that waits for its client; what works ends by itself. */
+  private static final String WAITS =
+      " AND a.xact_start IS NOT NULL AND a.wait_event IN ('ClientRead', 'ClientWrite')";
 
-  /**
-   * Only one in a transaction that waits for its client: what works, or waits for a standby, ends
-   * by itself.
-   */
   private static final String END =
       """
       SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
       WHERE l.locktype = 'advisory' AND l.classid = ?::bigint::oid AND l.objid = ?::bigint::oid
         AND l.objsubid = 2
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND l.pid <> pg_backend_pid() AND a.xact_start IS NOT NULL
-        AND a.wait_event IN ('ClientRead', 'ClientWrite')
+        AND l.pid <> pg_backend_pid()
       """;
 
   /** For how long a session may hold the row. */
   enum Until {
-    TRANSACTION,
-    SESSION
+    /** "Hold" in ASCII: it reads, for as long as that takes. */
+    TRANSACTION(0x486f6c64),
+    /** "Held" in ASCII: it writes, a batch at a time. */
+    SESSION(0x48656c64);
+
+    /** The first part of the lock's number. */
+    private final int lock;
+
+    Until(int lock) {
+      this.lock = lock;
+    }
   }
 
   private Holders() {}
@@ -44,16 +49,30 @@ public final class Holders {
           case SESSION -> "pg_advisory_lock_shared";
         };
     try (PreparedStatement statement = connection.prepareStatement("SELECT " + lock + "(?, ?)")) {
-      statement.setInt(1, LOCK);
+      statement.setInt(1, until.lock);
       statement.setInt(2, (int) node);
       statement.execute();
     }
   }
 
-  /** Ends the node's sessions that wait for their client in the middle of something. */
-  public static void end(Connection connection, long node) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(END)) {
-      statement.setLong(1, LOCK);
+  /** Ends the node's sessions that wait for the rest of a batch. */
+  static void endWaiting(Connection connection, long node) throws SQLException {
+    end(connection, node, Until.SESSION, END + WAITS);
+  }
+
+  /**
+   * Ends what may hold the row of a node that has gone. A batch that the server has all of is let
+   * end; what reads has nobody any more who waits for it, and may take minutes.
+   */
+  public static void endGone(Connection connection, long node) throws SQLException {
+    end(connection, node, Until.SESSION, END + WAITS);
+    end(connection, node, Until.TRANSACTION, END);
+  }
+
+  private static void end(Connection connection, long node, Until until, String sql)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setLong(1, Integer.toUnsignedLong(until.lock));
       statement.setLong(2, Integer.toUnsignedLong((int) node));
       statement.execute();
     }

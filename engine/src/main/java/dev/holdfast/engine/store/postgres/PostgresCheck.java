@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * Looks at everything in a database: whether each row is as it was written, whether what belongs to
  * something is there with it, and whether the audit log is whole. Changes nothing, and may run
  * while nodes do; it sees the database as it was at its start. Rows are read a few at a time.
+ *
+ * <p>A part that is dropped is gone for everybody, whatever moment they see. So all tables that are
+ * cut are locked before that moment is chosen, and no part is made or dropped until the end.
  */
 public final class PostgresCheck {
   private static final int MOST_PROBLEMS = 100;
@@ -48,7 +51,7 @@ public final class PostgresCheck {
             + " (SELECT 1 FROM events e WHERE e.tenant = m.tenant AND e.id = m.event)"),
     MESSAGES(
         "an event of message",
-        "SELECT m.id FROM messages m WHERE m.event >= (SELECT coalesce(min(first), 0) FROM parts)"
+        "SELECT m.id FROM messages m WHERE holdfast_is_kept(m.event)"
             + " AND NOT EXISTS"
             + " (SELECT 1 FROM events e WHERE e.tenant = m.tenant AND e.id = m.event)"),
     ATTEMPTS(
@@ -73,8 +76,8 @@ public final class PostgresCheck {
             + " (SELECT 1 FROM events e WHERE e.tenant = f.tenant AND e.id = f.event)"),
     KEYS(
         "an event with an id of its caller's:",
-        "SELECT k.event FROM keys k WHERE k.event >="
-            + " (SELECT coalesce(min(first), 0) FROM parts) AND NOT EXISTS"
+        "SELECT k.event FROM keys k WHERE holdfast_is_kept(k.event)"
+            + " AND NOT EXISTS"
             + " (SELECT 1 FROM events e WHERE e.tenant = k.tenant AND e.id = k.event)"),
     MADE(
         "a message of event",
@@ -116,20 +119,31 @@ public final class PostgresCheck {
    * @param keys where the master key is looked for, with which sealed values are opened
    */
   public static Result run(PostgresOptions options, MasterKeySource keys) throws StoreRefused {
-    try (Connections connections = new Connections(options);
-        Connection connection = connections.own()) {
-      connection.setNetworkTimeout(Runnable::run, 0);
-      Connections.execute(
-          connection, "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0");
-      refuseOther(connection, options.place());
-      connection.setAutoCommit(false);
-      Connections.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-      return all(connection, keys);
+    try (Connections connections = new Connections(options)) {
+      connections.reach();
+      return run(connections, keys);
     } catch (KeysRefused e) {
       throw new StoreRefused(String.valueOf(e.getMessage()), e);
     } catch (SQLException e) {
       throw new StoreRefused(
           "The store in " + options.place() + " cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private static Result run(Connections connections, MasterKeySource keys)
+      throws SQLException, KeysRefused, StoreRefused {
+    try (Connection connection = connections.own()) {
+      connection.setNetworkTimeout(Runnable::run, 0);
+      Connections.execute(
+          connection,
+          "SET statement_timeout = 0; SET lock_timeout = '1min';"
+              + " SET idle_in_transaction_session_timeout = 0");
+      refuseOther(connection, connections.options().place());
+      connection.setAutoCommit(false);
+      Connections.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+      Connections.execute(
+          connection, "LOCK TABLE " + String.join(", ", Parts.TABLES) + " IN ACCESS SHARE MODE");
+      return all(connection, keys);
     }
   }
 
@@ -147,6 +161,10 @@ public final class PostgresCheck {
       throw new StoreRefused(
           "The store in %s was last used by %s Holdfast. Check it with that version."
               .formatted(place, version < Schema.newest() ? "an earlier" : "a later"));
+    }
+    StoreRefused moving = Schema.moving(connection, place);
+    if (moving != null) {
+      throw moving;
     }
   }
 

@@ -14,8 +14,10 @@ final class PostgresExtent {
   /** Answered by one look at the index's first entry. */
   static final String OLDEST_UNFINISHED = "SELECT min(id) FROM open";
 
-  /** Answered by one look at the index's first entry. */
-  static final String EARLIEST_DUE = "SELECT min(due) FROM open WHERE due IS NOT NULL";
+  /** Answered by one look at the index's first entry of each shard. */
+  static final String EARLIEST_DUE =
+      "SELECT min(first.due) FROM shards s CROSS JOIN LATERAL (SELECT due FROM open o"
+          + " WHERE o.shard = s.shard AND due IS NOT NULL ORDER BY due LIMIT 1) first";
 
   /** The size is found by looking at every file. */
   private static final Duration MEASURED_EVERY = Duration.ofSeconds(30);

@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each list is read from the newest id down along an index, and stops after a limited number of
  * rows, however few of them fit. Every statement is planned for the values that it is given, so
- * that it opens only the parts of the tables that these can be in. A message whose event is below
- * the lowest part was removed with it, and is shown no more.
+ * that it opens only the parts of the tables that these can be in. A message whose event is in no
+ * part any more was removed with it, and is shown no more.
  */
 final class PostgresHistory implements History, EndpointReads {
   private static final String EVENT = "SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE ";
@@ -83,20 +83,16 @@ final class PostgresHistory implements History, EndpointReads {
   /** Of each endpoint and status so many at most. */
   private static final String COUNT_UNFINISHED =
       """
-      SELECT e.endpoint, s.status, c.counted
-      FROM unnest(?, ?) AS e(shard, endpoint)
-      CROSS JOIN (VALUES (0::smallint), (1::smallint), (2::smallint), (3::smallint)) AS s(status)
+      SELECT w.endpoint, w.status, c.counted
+      FROM unnest(?, ?, ?) AS w(shard, endpoint, status)
       CROSS JOIN LATERAL (SELECT count(*) AS counted FROM (
         SELECT 1 FROM open o
-        WHERE o.shard = e.shard AND o.endpoint = e.endpoint AND o.status = s.status LIMIT ?) few) c
+        WHERE o.shard = w.shard AND o.endpoint = w.endpoint AND o.status = w.status LIMIT ?) few) c
       WHERE c.counted > 0
       """;
 
   /** How many messages in one status are counted of one endpoint that is asked for. */
   private static final int MOST_COUNTED = 100_000;
-
-  /** The same for each endpoint of a list. */
-  private static final int MOST_COUNTED_IN_LIST = 10_000;
 
   private final Connections connections;
   private final StoreLimits limits;
@@ -110,8 +106,8 @@ final class PostgresHistory implements History, EndpointReads {
     this.free = new Semaphore(limits.historyReaders());
   }
 
-  /** Reads with several statements that all see the same moment, each for a limited time. */
-  <T> T read(String doing, Connections.Work<T> work) throws StoreException {
+  /** Reads for people, few at once. */
+  private <T> T read(String doing, Connections.Work<T> work) throws StoreException {
     Duration most = limits.historyRead();
     try {
       if (!free.tryAcquire(most.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -125,22 +121,33 @@ final class PostgresHistory implements History, EndpointReads {
       throw new StoreException(StoreException.Kind.REFUSED, doing + ": interrupted", e);
     }
     try {
-      return connections.readAtOnce(
-          doing,
-          connection -> {
-            Connections.execute(
-                connection,
-                "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;"
-                    + " SET LOCAL statement_timeout = "
-                    + most.toMillis());
-            return work.run(connection);
-          });
+      return readAtOnce(connections, doing, most, work);
     } finally {
       free.release();
     }
   }
 
-  int mostRows() {
+  /**
+   * Reads with several statements that all see the same moment, each for a limited time. No part is
+   * dropped from before that moment to the end: it would be gone though it was there then.
+   */
+  static <T> T readAtOnce(
+      Connections connections, String doing, Duration most, Connections.Work<T> work)
+      throws StoreException {
+    return connections.readAtOnce(
+        doing,
+        connection -> {
+          Connections.execute(
+              connection,
+              "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_seqscan = off;"
+                  + " SET LOCAL statement_timeout = "
+                  + most.toMillis()
+                  + "; LOCK TABLE ONLY messages IN ACCESS SHARE MODE");
+          return work.run(connection);
+        });
+  }
+
+  private int mostRows() {
     return limits.historyRows();
   }
 
@@ -249,15 +256,29 @@ final class PostgresHistory implements History, EndpointReads {
     return number(connection, "SELECT coalesce(min(first), 0) FROM parts");
   }
 
+  /** Those of some events whose part is there. */
+  static Set<Long> kept(Connection connection, Collection<Long> events) throws SQLException {
+    return Set.copyOf(
+        Select.list(
+            connection,
+            "SELECT id FROM unnest(?) AS e(id) WHERE holdfast_is_kept(id)",
+            row -> row.getLong(1),
+            (Object) ids(events)));
+  }
+
   /**
    * The id above all that is in the parts. What is above it is in the rest, which is nearly always
-   * empty; a list that leaves it out is read from one part after the other.
+   * empty; a list that leaves it out is read from one part after the other. Nor does it open parts
+   * that were made ahead: nothing is above what batches have brought. A store that was moved in has
+   * no batch yet.
    */
   static long newest(Connection connection) throws SQLException {
     return number(
         connection,
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM messages_rest)"
-            + " OR EXISTS (SELECT 1 FROM events_rest) THEN NULL ELSE max(until) END FROM parts");
+            + " OR EXISTS (SELECT 1 FROM events_rest) THEN NULL"
+            + " ELSE coalesce(min(until) FILTER (WHERE until > top AND top > 0), max(until)) END"
+            + " FROM parts, (SELECT coalesce(max(highest), 0) AS top FROM batches) brought");
   }
 
   private static long number(Connection connection, String sql) throws SQLException {
@@ -656,7 +677,6 @@ final class PostgresHistory implements History, EndpointReads {
         heads.put(head.id(), head);
       }
     }
-    long floor = floor(connection);
     Map<Long, Long> events = new HashMap<>();
     for (Row row : rows) {
       EventHead head = heads.get(row.event());
@@ -668,7 +688,7 @@ final class PostgresHistory implements History, EndpointReads {
     List<MessageSummary> found = new ArrayList<>();
     for (Row row : rows) {
       EventHead head = heads.get(row.event());
-      if (head == null && row.event() >= floor) {
+      if (head == null && !kept(connection, List.of(row.event())).isEmpty()) {
         throw new Damaged("event " + row.event() + " is missing");
       }
       if (head != null) {
@@ -825,22 +845,19 @@ final class PostgresHistory implements History, EndpointReads {
 
   @Override
   public Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException {
-    return read(
-            "reading an endpoint",
-            connection ->
-                counted(
-                    connection,
-                    Select.list(
-                        connection,
-                        "SELECT "
-                            + EndpointRow.COLUMNS
-                            + " FROM endpoints WHERE tenant = ? AND id = ?",
-                        row -> EndpointRow.read(row, seals),
-                        tenant,
-                        id),
-                    MOST_COUNTED))
-        .stream()
-        .findFirst();
+    return read("reading an endpoint", c -> endpoint(c, tenant, id)).stream().findFirst();
+  }
+
+  private List<EndpointNow> endpoint(Connection connection, String tenant, long id)
+      throws SQLException {
+    List<Endpoint> found =
+        Select.list(
+            connection,
+            "SELECT " + EndpointRow.COLUMNS + " FROM endpoints WHERE tenant = ? AND id = ?",
+            row -> EndpointRow.read(row, seals),
+            tenant,
+            id);
+    return with(found, counts(connection, inEachStatus(found), MOST_COUNTED));
   }
 
   @Override
@@ -883,33 +900,71 @@ final class PostgresHistory implements History, EndpointReads {
               mostRows() - 1);
       next = ends.size() == 2 ? ends.getFirst() : null;
     }
-    return new EndpointPage(counted(connection, found, MOST_COUNTED_IN_LIST), next);
+    return new EndpointPage(with(found, countsInList(connection, found)), next);
   }
 
-  private static List<EndpointNow> counted(
-      Connection connection, List<Endpoint> endpoints, int most) throws SQLException {
-    if (endpoints.isEmpty()) {
-      return List.of();
+  /** Messages of one endpoint in one status. */
+  private record InStatus(long endpoint, short status) {}
+
+  private static List<InStatus> inEachStatus(List<Endpoint> endpoints) {
+    return endpoints.stream()
+        .flatMap(
+            endpoint ->
+                Arrays.stream(Message.Status.values())
+                    .map(status -> new InStatus(endpoint.id(), (short) Rows.code(status))))
+        .toList();
+  }
+
+  /**
+   * Looks at no more rows than other lists do: half of them for all endpoints alike, and half for
+   * those that have more than that.
+   */
+  private Map<InStatus, Integer> countsInList(Connection connection, List<Endpoint> endpoints)
+      throws SQLException {
+    int half = mostRows() / 2;
+    List<InStatus> groups = inEachStatus(endpoints);
+    int each = Math.max(1, half / Math.max(1, groups.size()));
+    Map<InStatus, Integer> counts = counts(connection, groups, each);
+    List<InStatus> full =
+        groups.stream().filter(one -> counts.getOrDefault(one, 0) == each).toList();
+    int more = full.isEmpty() ? 0 : half / full.size();
+    if (more > each) {
+      counts.putAll(counts(connection, full, more));
     }
-    Map<Long, Unfinished> counts = new HashMap<>();
-    Short[] shards =
-        endpoints.stream().map(endpoint -> (short) Shards.of(endpoint.id())).toArray(Short[]::new);
-    Long[] ids = endpoints.stream().map(Endpoint::id).toArray(Long[]::new);
-    Select.list(
-        connection,
-        COUNT_UNFINISHED,
-        row ->
-            counts.merge(
-                row.getLong(1),
-                Unfinished.of(Rows.status(row.getInt(2)), row.getInt(3)),
-                Unfinished::plus),
-        shards,
-        ids,
-        most);
+    return counts;
+  }
+
+  /** How many there are of each group that has any, so many of it at most. */
+  private static Map<InStatus, Integer> counts(
+      Connection connection, List<InStatus> groups, int most) throws SQLException {
+    Map<InStatus, Integer> counts = new HashMap<>();
+    if (!groups.isEmpty()) {
+      Select.list(
+          connection,
+          COUNT_UNFINISHED,
+          row -> counts.put(new InStatus(row.getLong(1), row.getShort(2)), row.getInt(3)),
+          groups.stream().map(one -> (short) Shards.of(one.endpoint())).toArray(Short[]::new),
+          groups.stream().map(InStatus::endpoint).toArray(Long[]::new),
+          groups.stream().map(InStatus::status).toArray(Short[]::new),
+          most);
+    }
+    return counts;
+  }
+
+  private static List<EndpointNow> with(List<Endpoint> endpoints, Map<InStatus, Integer> counts)
+      throws SQLException {
+    Map<Long, Unfinished> unfinished = new HashMap<>();
+    for (Map.Entry<InStatus, Integer> each : counts.entrySet()) {
+      unfinished.merge(
+          each.getKey().endpoint(),
+          Unfinished.of(Rows.status(each.getKey().status()), each.getValue()),
+          Unfinished::plus);
+    }
     return endpoints.stream()
         .map(
             endpoint ->
-                new EndpointNow(endpoint, counts.getOrDefault(endpoint.id(), Unfinished.NOTHING)))
+                new EndpointNow(
+                    endpoint, unfinished.getOrDefault(endpoint.id(), Unfinished.NOTHING)))
         .toList();
   }
 }

@@ -17,6 +17,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,9 +33,10 @@ final class PostgresPath {
 
   private static final String OF_ENDPOINT = "shard = ? AND endpoint = ? AND ";
 
-  private static final String BEHIND_DUE = SELECT + "(due, id) > (?, ?) AND due <= ?";
+  private static final String IN_ORDER_OF_DUE = " ORDER BY due, id LIMIT ";
 
-  private static final String IN_ORDER_OF_DUE = " ORDER BY due, id LIMIT ?";
+  /** No shard has this number. */
+  private static final int NO_SHARD = -1;
 
   private static final String PENDING =
       SELECT + OF_ENDPOINT + "status = 0 ORDER BY attempts, id LIMIT ?";
@@ -125,21 +127,41 @@ final class PostgresPath {
     }
   }
 
+  /**
+   * Each shard is walked by itself along the index, and the database puts the walks side by side:
+   * it takes a row from one of them only when that is the next, so what is due in other shards is
+   * never looked at, however much it is.
+   */
   List<Message> due(Shards shards, DueCursor after, Instant through, int limit)
       throws StoreException {
-    boolean isAll = shards.equals(Shards.ALL);
+    List<Integer> numbers = shards.numbers();
+    int walks = walks(numbers.size());
     return messages(
         "reading due messages",
-        BEHIND_DUE + (isAll ? "" : " AND shard = ANY (?)") + IN_ORDER_OF_DUE,
+        due(walks, limit),
         (connection, statement) -> {
-          statement.setLong(1, Rows.micros(after.due()));
-          statement.setLong(2, after.id());
-          statement.setLong(3, Rows.micros(through));
-          if (!isAll) {
-            statement.setArray(4, connection.createArrayOf("int2", shards.numbers().toArray()));
+          for (int i = 0; i < walks; i++) {
+            statement.setInt(4 * i + 1, i < numbers.size() ? numbers.get(i) : NO_SHARD);
+            statement.setLong(4 * i + 2, Rows.micros(after.due()));
+            statement.setLong(4 * i + 3, after.id());
+            statement.setLong(4 * i + 4, Rows.micros(through));
           }
-          statement.setInt(isAll ? 4 : 5, limit);
         });
+  }
+
+  /**
+   * How many walks a statement has: two at least, to be put side by side, and few different
+   * numbers, as each session keeps its plans.
+   */
+  private static int walks(int shards) {
+    return shards <= 2 ? 2 : Integer.highestOneBit(shards - 1) << 1;
+  }
+
+  /** With the limit in its text, since the plan hangs on it. */
+  private static String due(int walks, int limit) {
+    String end = IN_ORDER_OF_DUE + limit;
+    String walk = "(" + SELECT + "shard = ? AND (due, id) > (?, ?) AND due <= ?" + end + ")";
+    return String.join(" UNION ALL ", Collections.nCopies(walks, walk)) + end;
   }
 
   List<Message> pending(long endpoint, int limit) throws StoreException {

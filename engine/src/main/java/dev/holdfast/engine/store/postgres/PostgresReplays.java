@@ -18,6 +18,7 @@ import dev.holdfast.engine.store.StoreLimits;
 import dev.holdfast.engine.store.Summaries;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,9 +26,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What replays read: the messages, or events, that they are of. */
+/**
+ * What replays read: the messages, or events, that they are of. They are part of the path, and wait
+ * for nobody who looks at history.
+ */
 final class PostgresReplays {
   private static final String FINISHED =
       "SELECT " + Finished.COLUMNS + " FROM messages WHERE tenant = ? AND id > ? AND id < ?";
@@ -52,32 +57,43 @@ final class PostgresReplays {
   private static final String STEPS =
       "SELECT " + FanOutRow.COLUMNS + " FROM fan_outs WHERE event = ? AND tenant = ?";
 
-  private final PostgresHistory history;
+  private final Connections connections;
+  private final Duration longest;
+  private final int mostRows;
 
-  PostgresReplays(PostgresHistory history) {
-    this.history = history;
+  /** Reads over these connections, within the limits of a read of history. */
+  PostgresReplays(Connections connections, StoreLimits limits) {
+    this.connections = connections;
+    this.longest = limits.historyRead();
+    this.mostRows = limits.historyRows();
+  }
+
+  private <T> T read(String doing, Connections.Work<T> work) throws StoreException {
+    return PostgresHistory.readAtOnce(connections, doing, longest, work);
   }
 
   Originals originals(Replay replay, int limit) throws StoreException {
-    return history.read(
+    return read(
         "reading what is to be replayed", connection -> originals(connection, replay, limit));
   }
 
   private Originals originals(Connection connection, Replay replay, int limit) throws SQLException {
     Selection selection = replay.selection();
-    long floor = PostgresHistory.floor(connection);
-    long after = after(replay, floor);
+    long after = after(replay, PostgresHistory.floor(connection));
     long below = Objects.requireNonNull(replay.below());
     if (selection.until() != null) {
       below = Math.min(below, Summaries.firstIdAt(selection.until()));
     }
     List<Finished> candidates =
         candidates(connection, replay, after, Math.min(below, PostgresHistory.newest(connection)));
+    Set<Long> kept =
+        PostgresHistory.kept(
+            connection, candidates.stream().map(Finished::event).collect(Collectors.toSet()));
     List<Finished> fitting = new ArrayList<>();
-    boolean isCut = candidates.size() == history.mostRows();
+    boolean isCut = candidates.size() == mostRows;
     long through = isCut ? candidates.getLast().id() : Math.max(after, below - 1);
     for (Finished message : candidates) {
-      if (fits(message, replay) && message.event() >= floor) {
+      if (fits(message, replay) && kept.contains(message.event())) {
         fitting.add(message);
       }
       if (fitting.size() == limit) {
@@ -115,7 +131,7 @@ final class PostgresReplays {
       Connection connection, String owner, Replay replay, long after, long below, @Nullable Long id)
       throws SQLException {
     String sql = FINISHED + owner + IN_ORDER;
-    int most = history.mostRows();
+    int most = mostRows;
     return id == null
         ? Select.list(connection, sql, Finished::from, replay.tenant(), after, below, most)
         : Select.list(connection, sql, Finished::from, replay.tenant(), after, below, id, most);
@@ -172,7 +188,7 @@ final class PostgresReplays {
   }
 
   Originals past(Replay replay, Interest interest, int limit) throws StoreException {
-    return history.read(
+    return read(
         "reading what was before a subscription",
         connection -> past(connection, replay, interest, limit));
   }
@@ -192,12 +208,12 @@ final class PostgresReplays {
             replay.tenant(),
             after,
             Math.min(below, PostgresHistory.newest(connection)),
-            history.mostRows());
+            mostRows);
     List<Original> found = new ArrayList<>();
     long bytes = 0;
     long looked = 0;
     for (Head head : heads) {
-      if (found.size() == limit || bytes > StoreLimits.PAST_BYTES || looked > history.mostRows()) {
+      if (found.size() == limit || bytes > StoreLimits.PAST_BYTES || looked > mostRows) {
         return new Originals(found, after, false);
       }
       after = head.event().id();
@@ -220,7 +236,7 @@ final class PostgresReplays {
         found.add(new Original(0, after, subscription, Event.sizeOf(head.size()), false, null));
       }
     }
-    boolean isEnd = heads.size() < history.mostRows();
+    boolean isEnd = heads.size() < mostRows;
     return new Originals(found, isEnd ? Math.max(after, below - 1) : after, isEnd);
   }
 

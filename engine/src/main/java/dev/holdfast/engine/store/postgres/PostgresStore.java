@@ -73,7 +73,6 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final Connections alongIndexes;
   private final Seals seals;
   private final StoreVault vault;
-  private final OwnChanges ownChanges = new OwnChanges();
   private final PostgresPath path;
   private final Standing standing;
   private final PostgresHistory history;
@@ -86,7 +85,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private volatile Part part;
 
   /** What is there for as long as a process takes part under one id. */
-  private record Part(Node node, PostgresWriter writer, Handovers handovers) {}
+  private record Part(Node node, long askedNanos, PostgresWriter writer, Handovers handovers) {}
 
   private boolean closed;
 
@@ -142,32 +141,33 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     this.vault = vault;
     PostgresTransactions transactions = new PostgresTransactions(connections);
     this.seals = seals;
+    long asked = System.nanoTime();
     Node node = Nodes.join(connections);
     Instant latest =
         connections.read(
             "reading the latest time",
             connection ->
                 Rows.instant(Standing.number(connection, "SELECT max(latest) FROM batches")));
-    part = part(node, latest);
+    part = part(node, asked, latest);
     path = new PostgresPath(alongIndexes, limits.backlogRows());
     standing = new Standing(connections, seals);
     history = new PostgresHistory(connections, limits, seals);
-    replays = new PostgresReplays(history);
+    replays = new PostgresReplays(alongIndexes, limits);
     apiKeys = new ApiKeys(transactions);
     audit = new Audit(transactions, limits.historyRows());
     extent = new PostgresExtent(alongIndexes);
     upkeep = new PostgresUpkeep(connections);
   }
 
-  private Part part(Node node, Instant latest) {
+  private Part part(Node node, long askedNanos, Instant latest) {
     return new Part(
         node,
+        askedNanos,
         new PostgresWriter(
             connections,
             new PostgresTransactions(connections),
             node,
             seals,
-            ownChanges,
             latest,
             cause -> listener.inDoubt(cause)),
         new Handovers(alongIndexes, node.id()));
@@ -181,7 +181,8 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     Part before = part;
     before.writer().close();
     try {
-      part = part(Nodes.join(connections), before.writer().latestTime());
+      long asked = System.nanoTime();
+      part = part(Nodes.join(connections), asked, before.writer().latestTime());
     } catch (StoreRefused e) {
       throw new StoreException(StoreException.Kind.AWAY, String.valueOf(e.getMessage()), e);
     }
@@ -190,6 +191,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   /** The node's own id: that of its row, and the epoch of all its leases. */
   public long nodeId() {
     return part.node().id();
+  }
+
+  /** When the node asked to take part, by the monotonic clock: its lease runs from then on. */
+  public long askedNanos() {
+    return part.askedNanos();
   }
 
   /** The node's number in the ids that it gives out. */
@@ -225,7 +231,6 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public Known changes(long since) throws StoreException {
     Known known = standing.changes(since);
-    ownChanges.learned(since);
     return known;
   }
 

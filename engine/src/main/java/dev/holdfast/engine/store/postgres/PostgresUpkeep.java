@@ -11,12 +11,13 @@ import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Summaries;
 import dev.holdfast.engine.store.Upkept;
 import dev.holdfast.engine.store.Upkept.Removed;
+import dev.holdfast.engine.store.postgres.Parts.Drop;
 import dev.holdfast.engine.store.postgres.Parts.Part;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * gone. Every node does it; for parts, one of them at a time.
  *
  * <p>A part goes as a whole, when all messages in it, and all that replays have made of them, have
- * finished long enough ago. What is looked at for that is read once, a piece at a time.
+ * finished long enough ago. What is looked at for that is read once, a piece at a time. One that
+ * has to stay keeps no other, unless messages of its events are in that.
  */
 final class PostgresUpkeep implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresUpkeep.class);
@@ -54,11 +56,21 @@ final class PostgresUpkeep implements AutoCloseable {
   /** How many pages of a table one statement reads. */
   private static final int PAGES = 4_096;
 
+  /** The same where each row is looked up elsewhere. */
+  private static final int PAGES_TO_FOLLOW = 128;
+
+  /**
+   * How often a part is tried to be dropped in a round, since somebody is nearly always at work.
+   */
+  private static final int TRIES = 8;
+
+  private static final Duration BETWEEN_TRIES = Duration.ofMillis(200);
+
+  /** After what time it is told that a part could not be dropped. */
+  private static final Duration OVERDUE = Duration.ofHours(1);
+
   /** How many keys one statement removes. */
   private static final int KEYS = 5_000;
-
-  /** In which row of a tenant is counted what was removed; no node has this slot. */
-  private static final int SLOT = -1;
 
   private static final List<String> LEFTOVERS =
       List.of(
@@ -75,14 +87,31 @@ final class PostgresUpkeep implements AutoCloseable {
           + KEYS
           + ") RETURNING id";
 
+  /** Of events in a part, or with an id in it; or still to be made, which may get such an id. */
   private static final String IS_UNFINISHED =
       "SELECT EXISTS (SELECT 1 FROM open WHERE event >= ? AND event < ?)"
+          + " OR EXISTS (SELECT 1 FROM open WHERE id >= ? AND id < ?)"
           + " OR EXISTS (SELECT 1 FROM fan_outs WHERE event >= ? AND event < ?)";
+
+  /** Messages in a part of events that are in others: of the last before it, or replayed. */
+  private static final String IS_OF_OTHERS =
+      "SELECT EXISTS (SELECT 1 FROM events WHERE id >= ? AND id < ? AND id + messages * "
+          + Id.STRIDE
+          + " >= ?) OR EXISTS (SELECT 1 FROM replayed"
+          + " WHERE message >= ? AND message < ? AND event < ?)";
+
+  /** Where parts were dropped. */
+  private static final String GAPS =
+      "SELECT since, until FROM (SELECT coalesce(lag(until) OVER (ORDER BY first), 0) AS since,"
+          + " first AS until FROM parts) every WHERE since < until";
 
   private final Connections connections;
   private final Parts parts;
   private Instant nextRound = Instant.MIN;
   private Instant nextChanges = Instant.MIN;
+
+  /** What was looked through and could not be dropped yet, so that it is not read again. */
+  private @Nullable Looked looked;
 
   /** What runs beside the one who asks, if anything does. Guarded by this. */
   private @Nullable Thread running;
@@ -91,8 +120,12 @@ final class PostgresUpkeep implements AutoCloseable {
   private boolean isMore;
 
   PostgresUpkeep(Connections connections) {
+    this(connections, new Parts(connections));
+  }
+
+  PostgresUpkeep(Connections connections, Parts parts) {
     this.connections = connections;
-    this.parts = new Parts(connections);
+    this.parts = parts;
   }
 
   /**
@@ -158,19 +191,39 @@ final class PostgresUpkeep implements AutoCloseable {
     }
     Instant round = now.plus(pause(retention));
     nextRound = round;
-    parts.makeAhead(Parts.width(retention), now);
-    Optional<Removed> removed = removeOldest(retention, now);
-    removeKeys();
-    if (removed.isPresent()) {
+    stage("making parts", () -> parts.makeAhead(Parts.width(retention), now));
+    List<Removed> removed = new ArrayList<>();
+    stage("dropping parts", () -> removeOne(retention, now).ifPresent(removed::add));
+    stage("removing keys", this::removeKeys);
+    if (!removed.isEmpty()) {
       nextRound = Instant.MIN;
-      return new Upkept(true, removed.get());
+      return new Upkept(true, removed.getFirst());
     }
-    removeLeftovers();
+    stage("removing what is left over", this::removeLeftovers);
     if (!now.isBefore(nextChanges)) {
       nextChanges = now.plus(CHANGES_EVERY);
-      removeChanges(now.minus(retention.age()));
+      stage("removing changes of endpoints", () -> removeChanges(now.minus(retention.age())));
     }
     return new Upkept(false, Removed.NOTHING);
+  }
+
+  private interface Stage {
+    void run() throws StoreException;
+  }
+
+  /** Does one thing; the others are done even if the database did not do this one. */
+  private static void stage(String doing, Stage stage) throws StoreException {
+    try {
+      stage.run();
+    } catch (StoreException e) {
+      if (e.kind() != StoreException.Kind.REFUSED) {
+        throw e;
+      }
+      LOG.warn(
+          "store.upkeep-failed doing=\"{}\" next=\"the rest is done; tried again in a minute\"",
+          doing,
+          e);
+    }
   }
 
   private static Duration pause(Retention retention) {
@@ -200,50 +253,89 @@ final class PostgresUpkeep implements AutoCloseable {
     } while (gone.size() == KEYS);
   }
 
-  /** Drops the oldest part, if it may go; empty when it may not. */
-  private Optional<Removed> removeOldest(Retention retention, Instant now) throws StoreException {
-    Optional<Part> oldest = parts.oldest();
-    if (oldest.isEmpty()) {
-      return Optional.empty();
-    }
-    Part part = oldest.get();
-    Instant cutoff = now.minus(retention.age());
-    if (Id.time(part.until()).plus(SETTLED).isAfter(now)) {
-      // Ids are still given out in it.
-      return Optional.empty();
-    }
-    boolean isOld = !Id.time(part.until()).isAfter(cutoff);
+  /** Drops the oldest part that may go; empty when none may. */
+  private Optional<Removed> removeOne(Retention retention, Instant now) throws StoreException {
     boolean isTooLarge = isTooLarge(retention);
-    if (!isOld && !isTooLarge) {
-      return Optional.empty();
-    }
-    if (!isTooLarge && part.latest() != null && part.latest().isAfter(cutoff)) {
+    Instant cutoff = now.minus(retention.age());
+    if (due(isTooLarge, cutoff, now).isEmpty()) {
       return Optional.empty();
     }
     try (Connection alone = connections.own()) {
-      // One node at a time looks through a part. The session's end gives this up.
-      if (!Parts.isTurn(alone) || !parts.oldest().equals(oldest)) {
+      // One node at a time looks through parts. The session's end gives this up.
+      if (!Parts.isTurn(alone)) {
         return Optional.empty();
       }
-      return remove(part, isTooLarge ? Instant.MAX : cutoff, now);
+      for (Part part : due(isTooLarge, cutoff, now)) {
+        Optional<Looked> found = look(part, isTooLarge ? Instant.MAX : cutoff, now);
+        if (found.isPresent()) {
+          Instant due = isTooLarge ? found.get().at() : found.get().end().plus(retention.age());
+          switch (drop(found.get())) {
+            case GONE -> {
+              return Optional.of(found.get().contents().removed());
+            }
+            case LATER -> {
+              if (due.plus(OVERDUE).isBefore(now)) {
+                parts.warnOverdue("dropping a part", due, now);
+              }
+              return Optional.empty();
+            }
+            case KEPT -> {}
+          }
+        }
+      }
+      return Optional.empty();
     } catch (SQLException e) {
-      throw SqlStates.failure("looking at the oldest part", e);
+      throw SqlStates.failure("looking at parts", e);
     }
   }
 
-  /** Drops a part in which nothing has finished after the cutoff, or is unfinished. */
-  private Optional<Removed> remove(Part part, Instant cutoff, Instant now) throws StoreException {
-    if (connections.read("looking what is unfinished", c -> isNeeded(c, part))) {
+  /** Parts whose time may be over, the oldest first. */
+  private List<Part> due(boolean isTooLarge, Instant cutoff, Instant now) throws StoreException {
+    return parts.all().stream()
+        // Ids are still given out in the others.
+        .filter(part -> !Id.time(part.until()).plus(SETTLED).isAfter(now))
+        .filter(
+            part ->
+                isTooLarge
+                    || (!Id.time(part.until()).isAfter(cutoff)
+                        && (part.latest() == null || !part.latest().isAfter(cutoff))))
+        .toList();
+  }
+
+  /**
+   * A part that was looked through.
+   *
+   * @param at when that was
+   */
+  private record Looked(Part part, Contents contents, Instant at) {
+    /** When the last in it was accepted or has finished. */
+    Instant end() {
+      Instant until = Id.time(part.until());
+      return contents.latest().isAfter(until) ? contents.latest() : until;
+    }
+
+    /** The lowest id of what may have been made of it since. */
+    long since() {
+      return Id.floor(at.minus(LATELY));
+    }
+  }
+
+  /** Looks through a part; empty if something in it has finished after the cutoff, or is needed. */
+  private Optional<Looked> look(Part part, Instant cutoff, Instant now) throws StoreException {
+    if (connections.readAlongIndexes("looking what is unfinished", c -> isNeeded(c, part))) {
       return Optional.empty();
     }
-    Contents contents = contents(part);
-    if (contents.latest().isAfter(cutoff)) {
-      parts.note(part, contents.latest());
+    Looked known = looked;
+    if (known == null || known.part().first() != part.first()) {
+      known = new Looked(part, contents(part), now);
+    }
+    looked = known;
+    if (known.contents().latest().isAfter(cutoff)) {
+      parts.note(part, known.contents().latest());
+      looked = null;
       return Optional.empty();
     }
-    return drop(part, contents, Id.floor(now.minus(LATELY)))
-        ? Optional.of(contents.removed())
-        : Optional.empty();
+    return Optional.of(known);
   }
 
   private boolean isTooLarge(Retention retention) throws StoreException {
@@ -252,16 +344,32 @@ final class PostgresUpkeep implements AutoCloseable {
             > retention.maxBytes();
   }
 
-  /** Whether something in a part is unfinished, or somebody is about to read it. */
+  /** Whether something in a part is unfinished, or another's, or about to be read. */
   private static boolean isNeeded(Connection connection, Part part) throws SQLException {
+    long first = part.first();
+    long until = part.until();
+    long before = first == 0 ? 0 : Id.floor(Id.time(first).minus(LONGEST_EVENT));
     return Select.list(
                 connection,
                 IS_UNFINISHED,
                 row -> row.getBoolean(1),
-                part.first(),
-                part.until(),
-                part.first(),
-                part.until())
+                first,
+                until,
+                first,
+                until,
+                before,
+                until)
+            .getFirst()
+        || Select.list(
+                connection,
+                IS_OF_OTHERS,
+                row -> row.getBoolean(1),
+                before,
+                first,
+                first,
+                first,
+                until,
+                first)
             .getFirst()
         || Select.list(
                 connection,
@@ -302,6 +410,7 @@ final class PostgresUpkeep implements AutoCloseable {
     long[] counts = new long[3];
     pieces(
         part.of("events"),
+        PAGES,
         "SELECT tenant, count(*), sum(" + PostgresHistory.BYTES + ") FROM %s GROUP BY tenant",
         row -> {
           long events = row.getLong(2);
@@ -316,6 +425,7 @@ final class PostgresUpkeep implements AutoCloseable {
     Instant[] latest = {Instant.EPOCH};
     pieces(
         part.of("messages"),
+        PAGES,
         "SELECT count(*), max(finished_at) FROM %s",
         row -> {
           counts[2] += row.getLong(1);
@@ -325,6 +435,7 @@ final class PostgresUpkeep implements AutoCloseable {
         });
     pieces(
         part.of("replayed"),
+        PAGES_TO_FOLLOW,
         "SELECT max(m.finished_at) FROM %s JOIN messages m"
             + " ON m.tenant = piece.tenant AND m.id = piece.message",
         row -> {
@@ -333,7 +444,7 @@ final class PostgresUpkeep implements AutoCloseable {
           return true;
         });
     // Messages of the last events may be in the next part.
-    connections.read(
+    connections.readAlongIndexes(
         "reading a part",
         connection ->
             Select.list(
@@ -353,7 +464,7 @@ final class PostgresUpkeep implements AutoCloseable {
   }
 
   /** Asks the same of one piece of a table after the other, each of which is read quickly. */
-  private <T> void pieces(String table, String sql, Select.Reading<T> reading)
+  private <T> void pieces(String table, int size, String sql, Select.Reading<T> reading)
       throws StoreException {
     long pages =
         connections.read(
@@ -366,81 +477,73 @@ final class PostgresUpkeep implements AutoCloseable {
                         row -> row.getLong(1),
                         table)
                     .getFirst());
-    for (long page = 0; page < pages; page += PAGES) {
+    for (long page = 0; page < pages; page += size) {
       String piece =
           "(SELECT * FROM %s WHERE ctid >= '(%d,0)' AND ctid < '(%d,0)') piece"
-              .formatted(table, page, page + PAGES);
-      connections.read(
+              .formatted(table, page, page + size);
+      connections.readAlongIndexes(
           "reading a part", connection -> Select.list(connection, sql.formatted(piece), reading));
     }
   }
 
   /** Of events that have gone. Until then nobody minds them: they are anybody's to claim. */
   private void removeKeys() throws StoreException {
-    List<Boolean> gone;
-    do {
-      gone =
-          connections.transact(
-              "removing keys",
-              connection ->
-                  Select.list(
-                      connection,
-                      "DELETE FROM keys WHERE ctid = ANY (ARRAY (SELECT ctid FROM keys"
-                          + " WHERE event < ? LIMIT ?)) RETURNING true",
-                      row -> row.getBoolean(1),
-                      PostgresHistory.floor(connection),
-                      KEYS));
-    } while (gone.size() == KEYS);
+    List<long[]> gaps =
+        connections.read(
+            "looking what was dropped",
+            connection ->
+                Select.list(connection, GAPS, row -> new long[] {row.getLong(1), row.getLong(2)}));
+    for (long[] gap : gaps) {
+      List<Boolean> gone;
+      do {
+        gone =
+            connections.transact(
+                "removing keys",
+                connection ->
+                    Select.list(
+                        connection,
+                        "DELETE FROM keys WHERE ctid = ANY (ARRAY (SELECT ctid FROM keys"
+                            + " WHERE event >= ? AND event < ? LIMIT ?)) RETURNING true",
+                        row -> row.getBoolean(1),
+                        gap[0],
+                        gap[1],
+                        KEYS));
+      } while (gone.size() == KEYS);
+    }
   }
 
-  /**
-   * Drops a part that was looked through.
-   *
-   * @param since the lowest id of what may have been made of it since it was looked through
-   */
-  private boolean drop(Part part, Contents contents, long since) throws StoreException {
-    boolean isGone =
-        parts.drop(
-            part,
-            new Parts.Dropping() {
-              @Override
-              public boolean mayGo(Connection connection) throws SQLException {
-                return !isNeeded(connection, part) && !isReplayed(connection, part, since);
-              }
+  /** Drops a part that was looked through: tries it some times, each a moment. */
+  private Drop drop(Looked known) throws StoreException {
+    Part part = known.part();
+    Removed removed = known.contents().removed();
+    Parts.Dropping dropping =
+        new Parts.Dropping() {
+          @Override
+          public boolean mayGo(Connection connection) throws SQLException {
+            return !isNeeded(connection, part) && !isReplayed(connection, part, known.since());
+          }
 
-              @Override
-              public void dropped(Connection connection) throws SQLException {
-                count(connection, contents.removed().ofTenants());
-              }
-            });
-    if (isGone) {
+          @Override
+          public void dropped(Connection connection) throws SQLException {
+            Parts.removed(connection, removed.ofTenants());
+          }
+        };
+    Drop drop = parts.drop(part, dropping);
+    for (int tries = 1; drop == Drop.LATER && tries < TRIES && Pause.of(BETWEEN_TRIES); tries++) {
+      drop = parts.drop(part, dropping);
+    }
+    if (drop != Drop.LATER) {
+      looked = null;
+    }
+    if (drop == Drop.GONE) {
       LOG.info(
           "retention.removed since={} until={} events={} messages={} bytes={}",
           Id.time(part.first()),
           Id.time(part.until()),
-          contents.removed().events(),
-          contents.removed().messages(),
-          contents.removed().bytes());
+          removed.events(),
+          removed.messages(),
+          removed.bytes());
     }
-    return isGone;
-  }
-
-  private static void count(Connection connection, Map<String, Stored> removed)
-      throws SQLException {
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "INSERT INTO tenants (tenant, slot, events, bytes) VALUES (?, ?, ?, ?)"
-                + " ON CONFLICT (tenant, slot) DO UPDATE SET"
-                + " events = tenants.events + excluded.events,"
-                + " bytes = tenants.bytes + excluded.bytes")) {
-      for (Map.Entry<String, Stored> each : removed.entrySet()) {
-        statement.setString(1, each.getKey());
-        statement.setInt(2, SLOT);
-        statement.setLong(3, -each.getValue().events());
-        statement.setLong(4, -each.getValue().bytes());
-        statement.addBatch();
-      }
-      statement.executeBatch();
-    }
+    return drop;
   }
 }

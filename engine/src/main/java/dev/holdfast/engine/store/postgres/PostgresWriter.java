@@ -8,8 +8,6 @@ import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.StoreException.Kind;
-import dev.holdfast.core.port.Write;
-import dev.holdfast.core.port.Write.AcceptedEvent;
 import dev.holdfast.core.port.Written;
 import dev.holdfast.engine.store.Acts;
 import dev.holdfast.engine.store.AuditChains;
@@ -54,10 +52,10 @@ final class PostgresWriter implements AutoCloseable {
 
   private static final Form STALE =
       Form.of(
-          "SELECT holdfast_stale(array_agg(k.tenant)) FROM %s AS t(tenant, basis, own)"
+          "SELECT holdfast_stale(array_agg(k.tenant)) FROM %s AS t(tenant, basis)"
               + " JOIN known_of_tenants k ON k.tenant = t.tenant"
-              + " WHERE k.version > t.basis AND k.version <> t.own HAVING count(*) > 0",
-          TEXT, LONG, LONG);
+              + " WHERE k.version > t.basis HAVING count(*) > 0",
+          TEXT, LONG);
 
   private static final int MOST_TRIES = 5;
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
@@ -74,7 +72,6 @@ final class PostgresWriter implements AutoCloseable {
   private final Node node;
   private final Seals seals;
   private final ContentDigest digest = new ContentDigest();
-  private final OwnChanges ownChanges;
   private final Consumer<SQLException> whenInDoubt;
   private final AtomicLong trips = new AtomicLong();
 
@@ -95,14 +92,12 @@ final class PostgresWriter implements AutoCloseable {
       Transactions transactions,
       Node node,
       Seals seals,
-      OwnChanges ownChanges,
       Instant latest,
       Consumer<SQLException> whenInDoubt) {
     this.connections = connections;
     this.transactions = transactions;
     this.node = node;
     this.seals = seals;
-    this.ownChanges = ownChanges;
     this.latest = latest;
     this.whenInDoubt = whenInDoubt;
   }
@@ -227,7 +222,7 @@ final class PostgresWriter implements AutoCloseable {
     while (true) {
       try (Connection looking = connections.own()) {
         // The rest of it does not come any more, and nothing can be known while it is waited for.
-        Holders.end(looking, node.id());
+        Holders.endWaiting(looking, node.id());
         boolean isCommitted = looked(looking, number);
         LOG.info("store.decided batch={} committed={}", number, isCommitted);
         return isCommitted;
@@ -352,7 +347,6 @@ final class PostgresWriter implements AutoCloseable {
       KnownWrites changes = known;
       boolean isKnownChanged = changes != null && !changes.isEmpty();
       if (changes != null && isKnownChanged) {
-        ownChanges.wrote(changedTenants, batch.basis(), changes.version());
         written = new Written(written.accepts(), changes.version());
       }
       return new Done(written, leftFor, isKnownChanged);
@@ -390,7 +384,7 @@ final class PostgresWriter implements AutoCloseable {
     private void send(
         Connection own, Beginning beginning, List<Gathered> statements, boolean isBegun)
         throws SQLException {
-      List<Gathered> all = new ArrayList<>(stale(accepting()));
+      List<Gathered> all = new ArrayList<>(stale(relied()));
       all.addAll(statements);
       StringBuilder sql = new StringBuilder(BEGIN);
       for (Gathered rows : all) {
@@ -414,32 +408,25 @@ final class PostgresWriter implements AutoCloseable {
       }
     }
 
-    /** Tenants whose events are matched with what everyone knows. */
-    private Set<String> accepting() {
-      Set<String> tenants = new HashSet<>();
-      if (batch.basis() != Long.MAX_VALUE) {
-        for (Write write : batch.writes()) {
-          if (write instanceof Write.Accept accept) {
-            for (AcceptedEvent accepted : accept.events()) {
-              tenants.add(accepted.event().tenant());
-            }
-          }
-        }
-        tenants.removeAll(changedTenants);
-      }
+    /** Tenants whose subscriptions and endpoints the batch goes by, and does not change. */
+    private Set<String> relied() {
+      Set<String> tenants = new HashSet<>(batch.basis().keySet());
+      tenants.removeAll(changedTenants);
       return tenants;
     }
 
     /** Refuses the batch if another node has changed something of these tenants. */
     private List<Gathered> stale(Set<String> tenants) {
-      if (tenants.isEmpty() || batch.basis() == Long.MAX_VALUE) {
-        return List.of();
-      }
       Gathered rows = STALE.rows();
+      boolean isAny = false;
       for (String tenant : tenants) {
-        rows.add(tenant, batch.basis(), ownChanges.known(tenant, batch.basis()));
+        Long basis = batch.basis().get(tenant);
+        if (basis != null) {
+          rows.add(tenant, basis);
+          isAny = true;
+        }
       }
-      return List.of(rows);
+      return isAny ? List.of(rows) : List.of();
     }
   }
 

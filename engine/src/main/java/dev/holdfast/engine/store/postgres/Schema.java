@@ -11,9 +11,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings the tables of a database to what this version expects.
@@ -23,12 +26,22 @@ import org.jspecify.annotations.Nullable;
  * been released is never changed.
  */
 public final class Schema {
+  private static final Logger LOG = LoggerFactory.getLogger(Schema.class);
+
   private static final List<String> SCRIPTS = List.of("postgres-0001.sql");
 
   /** "Hold" in ASCII: the lock under which tables are changed. */
   private static final long LOCK = 0x486f6c64;
 
   private static final int OLDEST_SERVER = 150_000;
+
+  /** How long anybody may have to wait behind a script that waits for a table. */
+  private static final String GIVE_WAY = "SET LOCAL lock_timeout = '300ms'";
+
+  private static final String NOT_AVAILABLE = "55P03";
+  private static final Duration BETWEEN_TRIES = Duration.ofSeconds(1);
+  private static final int MOST_TRIES = 900;
+  private static final int TRIES_PER_WARNING = 60;
 
   private static final String MAKE_VERSION =
       "CREATE TABLE schema_version (id smallint PRIMARY KEY CHECK (id = 0),"
@@ -52,6 +65,34 @@ public final class Schema {
 
   /** Makes the tables what they should be; refuses those that a later program has made. */
   public static void make(Connections connections) throws StoreException, StoreRefused {
+    make(connections, SCRIPTS);
+  }
+
+  /** The same for a program with other scripts. */
+  static void make(Connections connections, List<String> scripts)
+      throws StoreException, StoreRefused {
+    for (int tries = 0; ; tries++) {
+      try {
+        tryToMake(connections, scripts);
+        return;
+      } catch (StoreException e) {
+        boolean isInUse =
+            e.getCause() instanceof SQLException cause && NOT_AVAILABLE.equals(cause.getSQLState());
+        if (!isInUse || tries == MOST_TRIES || !Pause.of(BETWEEN_TRIES)) {
+          throw e;
+        }
+        if (tries % TRIES_PER_WARNING == 0) {
+          LOG.warn(
+              "store.tables-in-use reason=\"{}\" next=\"tried again every second; end whatever holds"
+                  + " the tables for long, or wait for it: pg_stat_activity\"",
+              e.getMessage());
+        }
+      }
+    }
+  }
+
+  private static void tryToMake(Connections connections, List<String> scripts)
+      throws StoreException, StoreRefused {
     String place = connections.options().place();
     Optional<StoreRefused> refusal =
         connections.transact(
@@ -61,7 +102,7 @@ public final class Schema {
               int patience = connection.getNetworkTimeout();
               connection.setNetworkTimeout(Runnable::run, 0);
               try {
-                return Optional.ofNullable(apply(connection, place));
+                return Optional.ofNullable(apply(connection, place, scripts));
               } finally {
                 connection.setNetworkTimeout(Runnable::run, patience);
               }
@@ -134,7 +175,7 @@ public final class Schema {
     String place = connections.options().place();
     int version = version(connections);
     if (version > newest()) {
-      throw later(place, version);
+      throw later(place, version, newest());
     }
     if (version < newest()) {
       throw new StoreRefused(
@@ -147,32 +188,33 @@ public final class Schema {
     refuseWhileMoving(connections);
   }
 
-  private static StoreRefused later(String place, int version) {
+  private static StoreRefused later(String place, int version, int known) {
     return new StoreRefused(
         place
             + " was made by a later version of Holdfast (its tables are of version "
             + version
             + ", this one knows "
-            + newest()
+            + known
             + "). Use that version, or a later one.");
   }
 
-  private static @Nullable StoreRefused apply(Connection connection, String place)
-      throws SQLException {
+  private static @Nullable StoreRefused apply(
+      Connection connection, String place, List<String> scripts) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute(
           "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;"
               + " SET LOCAL idle_in_transaction_session_timeout = 0");
       statement.execute("SELECT pg_advisory_xact_lock(" + LOCK + ")");
+      statement.execute(GIVE_WAY);
       if (number(statement, "SELECT current_setting('server_version_num')::int") < OLDEST_SERVER) {
         return new StoreRefused(place + " is a PostgreSQL before 15. Use version 15 or later.");
       }
       int version = version(statement);
-      if (version > newest()) {
-        return later(place, version);
+      if (version > scripts.size()) {
+        return later(place, version, scripts.size());
       }
-      for (; version < newest(); version++) {
-        statement.execute(script(SCRIPTS.get(version)));
+      for (; version < scripts.size(); version++) {
+        statement.execute(script(scripts.get(version)));
         statement.execute("UPDATE schema_version SET version = " + (version + 1));
       }
       return null;

@@ -26,7 +26,11 @@ public final class SqlStates {
   private static final String NO_RIGHT = "42501";
   private static final Set<String> AGAIN = Set.of("40001", "40P01");
   private static final Set<String> DAMAGE = Set.of("XX001", "XX002");
-  private static final Set<String> FULL = Set.of("53000", "53100", "53200");
+  private static final String DISK_FULL = "53100";
+
+  /** Of memory: nearly always the table of locks, which has a fixed size. */
+  private static final String NO_MEMORY = "53200";
+
   private static final Set<String> CUT_SHORT =
       Set.of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04");
 
@@ -69,7 +73,8 @@ public final class SqlStates {
         cause instanceof SQLTransientConnectionException && cause.getCause() != null
             ? cause.getCause()
             : cause;
-    return new StoreException(kind, doing + ": " + said.getMessage(), cause);
+    String remedy = state(cause).equals(NO_MEMORY) ? ". " + remedy(cause, "") : "";
+    return new StoreException(kind, doing + ": " + said.getMessage() + remedy, cause);
   }
 
   /** What a person can do about rights that are missing, after what went wrong; else nothing. */
@@ -89,6 +94,9 @@ public final class SqlStates {
               + " the server.";
       case "53300" ->
           "Raise max_connections of the server, or give each node fewer (store.connections).";
+      case NO_MEMORY ->
+          "Raise max_locks_per_transaction of the server: docs/postgresql.md, Settings; or give it"
+              + " more memory.";
       case NO_RIGHT ->
           "Let the user own the database, or a schema in it: docs/postgresql.md, User and rights.";
       default ->
@@ -108,10 +116,8 @@ public final class SqlStates {
     if (cause instanceof Damaged || DAMAGE.contains(state)) {
       return Kind.BROKEN;
     }
-    if (FULL.contains(state)) {
-      return Kind.FULL;
-    }
     return switch (state) {
+      case DISK_FULL -> Kind.FULL;
       case FENCED -> Kind.FENCED;
       case STALE -> Kind.STALE;
       case REFUSED -> Kind.REFUSED;

@@ -13,7 +13,7 @@
 -- changed  the version of what everyone knows in which the row was last changed.
 --
 -- Tables that grow with history are cut into partitions by id, that is by time, all in the same
--- places. Upkeep makes them ahead and drops the oldest. What none was made for in time goes to the
+-- places. Upkeep makes them ahead and drops those whose time is over. What none was made for in time goes to the
 -- partition "_rest", which upkeep then makes a common one.
 
 -- Who takes part. A row is a process from its start to its end; the id is never used again. slot: the
@@ -132,14 +132,21 @@ CREATE TABLE calls (
 
 CREATE INDEX calls_to_answer ON calls (shard, id) WHERE answered_at IS NULL;
 
--- Where the tables are cut, from the first id to that of the next part; one follows on the other.
--- What is below the lowest was removed. latest_finish: when the last message in the part has
--- finished, as far as that has been looked up.
+-- Where the tables are cut, each part from its first id to that of the next one. Where one was
+-- dropped there is a gap: what was in it was removed. latest_finish: when the last message in the
+-- part has finished, as far as that has been looked up.
 CREATE TABLE parts (
   first         bigint PRIMARY KEY,
   until         bigint NOT NULL,
   latest_finish bigint
 );
+
+-- Whether an event is kept: its part is there, or it is above all of them, that is in the rest.
+CREATE FUNCTION holdfast_is_kept(event bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT until > event FROM parts WHERE first <= event ORDER BY first DESC LIMIT 1), false)
+    OR event >= coalesce((SELECT until FROM parts ORDER BY first DESC LIMIT 1), 0)
+$$;
 
 CREATE TABLE events (
   id          bigint NOT NULL,
@@ -200,7 +207,8 @@ CREATE INDEX open_by_tenant ON open (tenant, id);
 
 CREATE INDEX open_by_endpoint ON open (shard, endpoint, status, attempts, id);
 
-CREATE INDEX open_by_due ON open (due, id) WHERE due IS NOT NULL;
+-- A node walks it for each of its shards.
+CREATE INDEX open_by_due ON open (shard, due, id) WHERE due IS NOT NULL;
 
 -- Which events still have unfinished messages: partitions with one are kept.
 CREATE INDEX open_by_event ON open (event);
@@ -262,6 +270,9 @@ CREATE TABLE replayed (
   sum      bigint NOT NULL,
   PRIMARY KEY (tenant, event, original, message)
 ) PARTITION BY RANGE (event);
+
+-- Which parts have messages of events that are in others.
+CREATE INDEX replayed_by_message ON replayed (message);
 
 CREATE TABLE replayed_rest PARTITION OF replayed DEFAULT;
 

@@ -7,6 +7,7 @@ import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.postgres.PostgresWriter.Node;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,7 @@ class HoldersTest {
     Node node = Nodes.join(connections);
     try (Connection stopped = holding(node, Holders.Until.SESSION);
         Connection taking = connections.own()) {
-      Holders.end(taking, node.id());
+      Holders.endWaiting(taking, node.id());
 
       Connections.execute(taking, "DELETE FROM nodes WHERE id = " + node.id());
       assertThatThrownBy(stopped::commit).isInstanceOf(SQLException.class);
@@ -48,11 +49,43 @@ class HoldersTest {
         Connection taking = connections.own()) {
       Holders.mark(resting, node.id(), Holders.Until.SESSION);
 
-      Holders.end(taking, node.id());
+      Holders.endWaiting(taking, node.id());
+      Holders.endGone(taking, node.id());
 
       ofOther.commit();
       assertThat(resting.isValid(5)).isTrue();
     }
+  }
+
+  @Test
+  void one_that_reads_for_a_node_that_has_gone_is_ended_whatever_it_does() throws Exception {
+    Node node = Nodes.join(connections);
+    try (Connection reading = holding(node, Holders.Until.TRANSACTION);
+        Connection taking = connections.own()) {
+      Connections.execute(reading, "SET statement_timeout = 0");
+      FutureTask<Long> read =
+          new FutureTask<>(
+              () -> Standing.number(reading, "SELECT 1 FROM (SELECT pg_sleep(50)) AS long"));
+      Thread.ofVirtual().start(read);
+      while (!isActive(taking)) {
+        Thread.onSpinWait();
+      }
+      Holders.endWaiting(taking, node.id());
+      assertThat(isActive(taking)).as("its own node lets it read").isTrue();
+
+      Holders.endGone(taking, node.id());
+
+      Connections.execute(taking, "DELETE FROM nodes WHERE id = " + node.id());
+      assertThatThrownBy(read::get).hasCauseInstanceOf(SQLException.class);
+    }
+  }
+
+  private static boolean isActive(Connection connection) throws SQLException {
+    return Standing.number(
+            connection,
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                + " AND wait_event = 'PgSleep'")
+        == 1;
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.holdfast.engine.store.postgres;
 
 import static dev.holdfast.engine.store.Sample.NOW;
 import static dev.holdfast.engine.store.Sample.TENANT;
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.filter.Filters;
@@ -15,6 +16,7 @@ import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Ending;
 import dev.holdfast.core.model.Replay.Selection;
+import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.Batch;
@@ -64,6 +66,11 @@ final class IndexUseTest {
 
   private @Nullable AcceptedEvent old;
 
+  /** Of the first hour: what was delivered to the tenant, and what was not to anybody. */
+  private final List<AcceptedEvent> delivered = new ArrayList<>();
+
+  private final List<AcceptedEvent> unfinished = new ArrayList<>();
+
   private interface Reads {
     void run(PostgresStore store) throws Exception;
   }
@@ -111,6 +118,11 @@ final class IndexUseTest {
           if (j % 5 != 0) {
             endings.add(new Write.Deliver(message, Sample.success(message, 1), at));
             old = old == null && j % 4 != 0 ? accepted : old;
+          }
+          if (hour == 0 && j % 5 == 0) {
+            unfinished.add(accepted);
+          } else if (hour == 0 && j % 4 != 0) {
+            delivered.add(accepted);
           }
         }
         store.write(new Batch(List.of(new Write.Accept(events)), List.of()));
@@ -170,14 +182,7 @@ final class IndexUseTest {
     try (PostgresStore store = open()) {
       fill(store);
     }
-    try (Connections connections = new Connections(new PostgresOptions(url))) {
-      connections.read(
-          "looking at all",
-          connection -> {
-            Connections.execute(connection, "ANALYZE");
-            return true;
-          });
-    }
+    execute("ANALYZE");
     AcceptedEvent event = Objects.requireNonNull(old);
     Replay replay =
         Replay.of(
@@ -240,6 +245,7 @@ final class IndexUseTest {
         "the path",
         store -> {
           store.due(DueCursor.START, Instant.MAX, 100);
+          store.due(Shards.of(List.of(1, 2, 3)), DueCursor.START, Instant.MAX, 100);
           store.pending(E1, 100);
           store.backlog(E1, NOW, BacklogCursor.START, NOW, 100);
           store.probe(E1, NOW);
@@ -262,6 +268,117 @@ final class IndexUseTest {
         assertThat(opened(uses, "events")).as(each.getKey()).hasSizeLessThanOrEqualTo(2);
       }
     }
+  }
+
+  /** How many rows of unfinished messages an index has led to. */
+  private long fetched() throws Exception {
+    return list(
+            "SELECT idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'open'",
+            row -> row.getLong(1))
+        .getFirst();
+  }
+
+  @Test
+  void what_is_due_is_found_however_much_is_due_in_shards_of_others() throws Exception {
+    Sample sample = new Sample();
+    List<Message> mine = new ArrayList<>();
+    Shards shards = Shards.of(List.of(Shards.of(E1), Shards.of(E1 + 10), Shards.of(E1 + 20)));
+    try (PostgresStore store = open()) {
+      for (int i = 0; i < 30; i++) {
+        AcceptedEvent event = sample.pending(E1 + 10L * (i % 3));
+        Message message = event.messages().getFirst();
+        store.write(Sample.batch(Sample.accept(event)));
+        store.write(Sample.batch(Sample.retry(message, 1, Sample.after(i))));
+        mine.add(Sample.waiting(message, 1, Sample.after(i)));
+      }
+    }
+    String others =
+        "INSERT INTO open (id, tenant, shard, event, subscription, endpoint, status, attempts, slot,"
+            + " due, size, sum) SELECT n, 'x', s, 1, 1, 1, 1, 1, 1, n, 1, 1"
+            + " FROM generate_series(1, 20000) n, LATERAL (SELECT n % 256) AS m(s)"
+            + " WHERE s <> ALL ('{"
+            + shards.numbers().stream().map(String::valueOf).collect(joining(","))
+            + "}') RETURNING 1";
+    assertThat(list(others, row -> true)).hasSizeGreaterThan(15_000);
+    // With what was known of the table when it was nearly empty, and with what is known then.
+    for (String first : List.of("SELECT 1", "ANALYZE open")) {
+      execute(first);
+      assertThat(
+              uses(
+                  store -> {
+                    assertThat(store.due(shards, DueCursor.START, NOW.plusSeconds(60), 20))
+                        .isEqualTo(mine.subList(0, 20));
+                    Message last = mine.get(19);
+                    assertThat(
+                            store.due(
+                                shards,
+                                new DueCursor(Objects.requireNonNull(last.due()), last.id()),
+                                NOW.plusSeconds(60),
+                                20))
+                        .isEqualTo(mine.subList(20, 30));
+                  }))
+          .allSatisfy((_, use) -> assertThat(use.whole()).isZero());
+      assertThat(fetched()).isBetween(7L * 30, 7L * (30 + 10));
+    }
+  }
+
+  private void execute(String sql) throws Exception {
+    try (Connections connections = new Connections(new PostgresOptions(url))) {
+      connections.read(
+          sql,
+          connection -> {
+            Connections.execute(connection, sql);
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void upkeep_looks_up_by_an_index_what_was_made_of_an_old_part() throws Exception {
+    try (PostgresStore store = open()) {
+      fill(store);
+      replayTheOldest(store);
+    }
+    execute("ANALYZE");
+    Map<String, Use> uses = uses(_ -> PostgresTools.upkeep(url, DAY, hour(HOURS + 20)));
+    assertThat(list("SELECT count(latest_finish) FROM parts", row -> row.getLong(1)))
+        .as("parts that were looked through")
+        .containsExactly(1L);
+    assertThat(opened(uses, "messages")).as("what was made").isNotEmpty();
+    assertThat(uses.entrySet().stream().filter(use -> use.getValue().whole() > 0))
+        .as("read as a whole")
+        .isEmpty();
+  }
+
+  /** Makes messages anew of all that is oldest, which finish so late that they keep it. */
+  private void replayTheOldest(PostgresStore store) throws Exception {
+    List<Write> endings = new ArrayList<>();
+    for (AcceptedEvent event : unfinished) {
+      Message message = event.messages().getFirst();
+      endings.add(new Write.Deliver(message, Sample.success(message, 1), hour(1)));
+    }
+    List<Write.Remade> all = new ArrayList<>();
+    for (AcceptedEvent event : delivered) {
+      Message original = event.messages().getFirst();
+      Message made =
+          Message.pending(
+              ids.next(hour(HOURS - 1).plusSeconds(EVENTS)),
+              original.event(),
+              original.subscription(),
+              original.endpoint(),
+              original.size());
+      all.add(new Write.Remade(made, original.id()));
+      endings.add(new Write.Deliver(made, Sample.success(made, 1), hour(HOURS + 19)));
+    }
+    Replay replay =
+        Replay.of(
+                ids.next(hour(HOURS)),
+                TENANT,
+                new Selection(E1, null, Set.of(Ending.DELIVERED), null, null, false))
+            .counted(all.size())
+            .as(Replay.State.DONE);
+    store.write(new Batch(List.of(new Write.Progress(null, replay, all)), List.of()));
+    store.write(new Batch(endings, List.of()));
   }
 
   private static Query query(@Nullable Long endpoint, Set<Status> statuses, int limit) {

@@ -34,8 +34,11 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,6 +50,17 @@ final class MoveTest {
   private static final int EVENTS = 12;
   private static final Retention RETENTION = new Retention(Duration.ofDays(30), Retention.NO_LIMIT);
   private static final Move.Limits SMALL = new Move.Limits(7, 20_000);
+
+  /** What an embedded store has for itself: how far it is, its indexes, what it is removing. */
+  private static final Set<String> ITS_OWN =
+      Set.of(
+          "progress",
+          "parts",
+          "indexed",
+          "finished_by_tenant",
+          "finished_by_endpoint",
+          "finished_by_subscription",
+          "removing");
 
   @TempDir
   @SuppressWarnings("NullAway.Init")
@@ -219,6 +233,39 @@ final class MoveTest {
   }
 
   @Test
+  void every_column_of_an_embedded_store_is_moved() throws Exception {
+    SqliteStore.open(directory).close();
+    Map<String, Set<String>> columns = new TreeMap<>();
+    try (Connection connection =
+            DriverManager.getConnection("jdbc:sqlite:" + directory.resolve("holdfast.db"));
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+                    + " WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'")) {
+      while (row.next()) {
+        if (!ITS_OWN.contains(row.getString(1))) {
+          columns
+              .computeIfAbsent(row.getString(1), _ -> new TreeSet<>())
+              .add("t." + row.getString(2));
+        }
+      }
+    }
+    // There a tenant is counted in several rows, which many write and nobody sums.
+    assertThat(Objects.requireNonNull(columns.get("tenants")).remove("t.sum")).isTrue();
+    Map<String, Set<String>> moved = new TreeMap<>();
+    for (MovedTable table : MovedTable.ALL) {
+      moved.put(
+          table.name(),
+          table.columns().stream()
+              .map(MovedTable.Column::source)
+              .filter(source -> source.startsWith("t."))
+              .collect(Collectors.toCollection(TreeSet::new)));
+    }
+    assertThat(moved).isEqualTo(columns);
+  }
+
+  @Test
   void what_is_interrupted_goes_on_when_it_is_repeated() throws Exception {
     EveryRow.fill(directory, new SplittableRandom(2), EVENTS);
     Watch whole = new Watch();
@@ -289,6 +336,9 @@ final class MoveTest {
           .hasMessageContaining(directory.toString())
           .hasMessageContaining("./holdfast migrate")
           .hasMessageNotContaining("password");
+      assertThatThrownBy(() -> PostgresTools.problems(url, directory))
+          .isInstanceOf(StoreRefused.class)
+          .hasMessageContaining("./holdfast migrate");
       move(directory);
       Schema.apply(connections);
     }

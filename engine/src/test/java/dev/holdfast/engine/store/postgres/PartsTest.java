@@ -5,6 +5,10 @@ import static dev.holdfast.engine.store.Sample.accept;
 import static dev.holdfast.engine.store.Sample.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.IdSource;
@@ -36,6 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** How tables are cut by time, and what is old is dropped. */
 final class PartsTest {
@@ -112,7 +117,7 @@ final class PartsTest {
     upkeep(DAY, START);
     assertThat(number("SELECT min(first) FROM parts")).isZero();
     assertThat(number("SELECT max(until) FROM parts"))
-        .isGreaterThanOrEqualTo(Id.floor(START.plus(HOUR.multipliedBy(3))));
+        .isGreaterThanOrEqualTo(Id.floor(START.plus(Duration.ofHours(48))));
     assertThat(
             number(
                 "SELECT count(*) FROM parts p WHERE first > 0"
@@ -133,9 +138,23 @@ final class PartsTest {
     assertThat(width(Duration.ofDays(1))).isEqualTo(HOUR);
     assertThat(width(Duration.ofDays(7))).isEqualTo(Duration.ofHours(6));
     assertThat(width(Duration.ofDays(30))).isEqualTo(Duration.ofDays(1));
-    assertThat(Parts.width(Retention.FOREVER)).isEqualTo(Duration.ofDays(7));
-    assertThat(Parts.width(new Retention(Duration.ofDays(7), 1))).isEqualTo(HOUR);
-    assertThat(Parts.width(new Retention(Duration.ofDays(30), 1))).isEqualTo(Duration.ofHours(6));
+    assertThat(width(Duration.ofDays(365))).isEqualTo(Duration.ofDays(7));
+    assertThat(Parts.width(Retention.FOREVER)).isEqualTo(Duration.ofDays(28));
+    assertThat(Parts.width(new Retention(Duration.ofDays(1), 1))).isEqualTo(HOUR);
+    assertThat(Parts.width(new Retention(Duration.ofDays(7), 1))).isEqualTo(HOUR.multipliedBy(3));
+    assertThat(Parts.width(new Retention(Duration.ofDays(30), 1))).isEqualTo(Duration.ofHours(12));
+  }
+
+  @Test
+  void there_are_about_a_hundred_parts_at_most_however_long_something_is_kept() {
+    for (int days = 1; days <= 2_600; days++) {
+      for (long bytes : new long[] {Retention.NO_LIMIT, 1}) {
+        Duration age = Duration.ofDays(days);
+        assertThat(age.plus(Parts.AHEAD).dividedBy(Parts.width(new Retention(age, bytes))))
+            .as(age + " " + bytes)
+            .isLessThanOrEqualTo(100);
+      }
+    }
   }
 
   private static Duration width(Duration age) {
@@ -159,12 +178,12 @@ final class PartsTest {
   void what_came_before_there_was_a_part_for_it_is_taken_in() throws Exception {
     AcceptedEvent early = accepted(START, "one");
     upkeep(DAY, START);
-    AcceptedEvent late = accepted(START.plus(Duration.ofDays(2)), "two");
+    AcceptedEvent late = accepted(START.plus(Duration.ofDays(3)), "two");
     deliver(late, START);
     assertThat(number("SELECT count(*) FROM events_rest")).isEqualTo(1);
     assertThat(number("SELECT count(*) FROM messages_rest")).isEqualTo(1);
     assertThat(isThere(late)).isTrue();
-    upkeep(DAY, START.plus(Duration.ofDays(2)));
+    upkeep(DAY, START.plus(Duration.ofDays(3)));
     assertThat(number("SELECT count(*) FROM events_rest")).isZero();
     assertThat(number("SELECT count(*) FROM messages_rest")).isZero();
     assertThat(isThere(early)).isTrue();
@@ -199,13 +218,13 @@ final class PartsTest {
     AcceptedEvent two = accepted(START.plusSeconds(1), null);
     deliver(one, START.plusSeconds(10));
     Instant late = START.plus(Duration.ofHours(20));
+    AcceptedEvent young = accepted(late, "young");
     upkeep(DAY, late);
     upkeep(DAY, START.plus(Duration.ofDays(9)));
     assertThat(isThere(one)).as("a message in it is unfinished").isTrue();
     deliver(two, late);
     upkeep(DAY, late.plus(Duration.ofDays(1)).minusSeconds(1));
     assertThat(isThere(one)).as("one finished lately").isTrue();
-    AcceptedEvent young = accepted(late, "young");
     deliver(young, late.plus(HOUR.multipliedBy(30)));
     Removed removed = upkeep(DAY, late.plus(Duration.ofDays(1)).plusSeconds(1));
     assertThat(isThere(one)).isFalse();
@@ -364,5 +383,228 @@ final class PartsTest {
     removed += upkeep(DAY, START.plus(Duration.ofDays(3))).events();
     assertThat(removed).isEqualTo(1);
     assertThat(isThere(event)).isFalse();
+  }
+
+  /** Another session with some locks, as people and copies have them. */
+  private Connection holding(String locks) throws Exception {
+    Connection other = DriverManager.getConnection(url);
+    other.setAutoCommit(false);
+    try (Statement statement = other.createStatement()) {
+      statement.execute(locks);
+    }
+    return other;
+  }
+
+  /** As if the rest were too large to be looked through at once. */
+  private void upkeepOfMuch(Instant now) throws Exception {
+    try (PostgresUpkeep upkeep = new PostgresUpkeep(connections, new Parts(connections, 0))) {
+      for (boolean isMore = true; isMore; ) {
+        isMore = upkeep.step(DAY, now).isMore();
+      }
+    }
+  }
+
+  @Test
+  void the_rest_is_looked_through_while_others_go_on_and_then_taken_in() throws Exception {
+    upkeep(DAY, START);
+    Instant later = START.plus(Duration.ofDays(3));
+    AcceptedEvent one = accepted(later, "one");
+    deliver(one, later);
+    String proven =
+        "SELECT count(*) FROM pg_constraint WHERE contype = 'c' AND convalidated"
+            + " AND conrelid::regclass::text LIKE '%\\_rest'";
+    try (Connection other = holding("LOCK TABLE ONLY messages IN ACCESS SHARE MODE")) {
+      upkeepOfMuch(later);
+      assertThat(number("SELECT count(*) FROM events_rest")).isEqualTo(1);
+      assertThat(number(proven)).as("what is left to do takes no time").isEqualTo(4);
+      deliver(accepted(later.plus(Duration.ofHours(30)), "two"), later);
+      other.rollback();
+    }
+    upkeepOfMuch(later.plusSeconds(60));
+    assertThat(number("SELECT count(*) FROM events_rest")).isZero();
+    assertThat(number("SELECT count(*) FROM messages_rest")).isZero();
+    assertThat(number(proven)).isZero();
+    assertThat(isThere(one)).isTrue();
+    assertThat(number("SELECT count(*) FROM events")).isEqualTo(2);
+    assertThat(
+            number(
+                "SELECT count(*) FROM parts p WHERE first > 0"
+                    + " AND NOT EXISTS (SELECT 1 FROM parts o WHERE o.until = p.first)"))
+        .as("gaps, where empty parts have gone")
+        .isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void an_event_that_is_kept_keeps_no_other_parts() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent old = accepted(START, "old");
+    AcceptedEvent young = accepted(START.plus(HOUR.multipliedBy(2)), "young");
+    Message message = deliver(young, START.plus(HOUR.multipliedBy(2)));
+    Instant later = START.plus(Duration.ofDays(3));
+    upkeep(DAY, later);
+    assertThat(isThere(old)).as("it is unfinished").isTrue();
+    assertThat(isThere(young)).isFalse();
+    assertThat(store.message(TENANT, message.id())).isEmpty();
+    assertThat(store.stored()).containsEntry(TENANT, new Stored(1, old.event().size()));
+    assertThat(number("SELECT count(*) FROM keys")).isEqualTo(1);
+    assertThat(isRepeat(later, "young")).isFalse();
+    assertThat(isRepeat(later, "old")).isTrue();
+  }
+
+  @Test
+  void a_part_with_a_message_that_was_made_of_a_kept_event_is_kept_with_it() throws Exception {
+    upkeep(DAY, START);
+    Event event =
+        new Event(ids.next(START), TENANT, "t", null, null, Sample.bytes("{}"), null, null, null);
+    Message original = Message.pending(ids.next(START), event.id(), E1 + 1, E1, event.size());
+    Message open = Message.pending(ids.next(START), event.id(), E1 + 2, E1, event.size());
+    store.write(batch(accept(new AcceptedEvent(event, List.of(original, open)))));
+    store.write(batch(new Write.Deliver(original, Sample.success(original, 1), START)));
+    Instant later = START.plus(HOUR.multipliedBy(3));
+    AcceptedEvent beside = accepted(later, null);
+    deliver(beside, later);
+    Message made = Message.pending(ids.next(later), event.id(), E1 + 1, E1, event.size());
+    Replay replay =
+        Replay.of(
+                ids.next(later),
+                TENANT,
+                new Selection(E1, null, Set.of(Ending.DELIVERED), null, null, false))
+            .counted(1)
+            .as(Replay.State.DONE);
+    store.write(
+        batch(new Write.Progress(null, replay, List.of(new Write.Remade(made, original.id())))));
+    store.write(batch(new Write.Deliver(made, Sample.success(made, 1), later)));
+    upkeep(DAY, START.plus(Duration.ofDays(3)));
+    assertThat(store.message(TENANT, made.id())).isPresent();
+    assertThat(isThere(beside)).isTrue();
+    assertThat(PostgresTools.problems(url, directory)).isEmpty();
+    store.write(
+        batch(new Write.Deliver(open, Sample.success(open, 1), START.plus(Duration.ofDays(2)))));
+    upkeep(DAY, START.plus(Duration.ofDays(4)));
+    assertThat(number("SELECT count(*) FROM messages")).isZero();
+    assertThat(number("SELECT count(*) FROM events")).isZero();
+  }
+
+  @Test
+  void what_is_left_in_the_rest_of_removed_events_goes_unless_it_is_unfinished() throws Exception {
+    Instant later = START.plus(Duration.ofDays(3));
+    upkeep(DAY, START);
+    upkeep(DAY, later);
+    // As if it had been on its way for days.
+    AcceptedEvent stray = accepted(START, null);
+    AcceptedEvent above = accepted(later.plus(Duration.ofDays(3)), null);
+    assertThat(number("SELECT count(*) FROM events_rest")).isEqualTo(2);
+    upkeep(DAY, later.plusSeconds(60));
+    assertThat(isThere(above)).isTrue();
+    assertThat(number("SELECT count(*) FROM events WHERE id = " + stray.event().id()))
+        .as("it is unfinished")
+        .isEqualTo(1);
+    deliver(stray, later);
+    upkeep(DAY, later.plusSeconds(120));
+    assertThat(number("SELECT count(*) FROM events")).isEqualTo(1);
+    assertThat(number("SELECT count(*) FROM messages")).isZero();
+    assertThat(number("SELECT count(*) FROM events_rest")).isZero();
+    assertThat(store.stored()).containsEntry(TENANT, new Stored(1, above.event().size()));
+  }
+
+  @Test
+  void who_is_at_work_with_another_part_keeps_none_from_being_dropped() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    deliver(event, START);
+    Instant later = START.plus(Duration.ofDays(3));
+    upkeep(new Retention(Duration.ofDays(100), Retention.NO_LIMIT), later);
+    // As a vacuum does it.
+    try (Connection other =
+        holding("LOCK TABLE messages_2026030102 IN SHARE UPDATE EXCLUSIVE MODE")) {
+      upkeep(DAY, later);
+      assertThat(isThere(event)).isFalse();
+      other.rollback();
+    }
+  }
+
+  @Test
+  void a_part_is_tried_to_be_dropped_more_than_once_and_is_read_once() throws Exception {
+    upkeep(DAY, START);
+    AcceptedEvent event = accepted(START, null);
+    deliver(event, START);
+    CompletableFuture<Removed> upkeep;
+    try (Connection other = holding("LOCK TABLE ONLY messages IN ACCESS SHARE MODE")) {
+      upkeep =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return upkeep(DAY, START.plus(Duration.ofDays(3)));
+                } catch (Exception e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      awaitWaiting(1, upkeep);
+      awaitWaiting(0, upkeep);
+      awaitWaiting(1, upkeep);
+      other.rollback();
+    }
+    assertThat(upkeep.join().events()).isEqualTo(1);
+    assertThat(isThere(event)).isFalse();
+  }
+
+  /** Until so many wait for a table that another has. */
+  private void awaitWaiting(long wanted, CompletableFuture<?> upkeep) throws Exception {
+    String waiting =
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'messages'::regclass";
+    while (number(waiting) != wanted) {
+      assertThat(upkeep.isDone()).as("it is given up").isFalse();
+    }
+  }
+
+  @Test
+  void what_cannot_be_done_keeps_nothing_else_from_being_done() throws Exception {
+    upkeep(DAY, START);
+    deliver(accepted(START, null), START);
+    Instant later = START.plus(Duration.ofDays(3));
+    try (Connection other = DriverManager.getConnection(url);
+        Statement statement = other.createStatement()) {
+      statement.execute(
+          "INSERT INTO calls (shard, asked_by, asked_at, request)"
+              + " VALUES (0, 0, now() - interval '1 day', '')");
+      statement.execute("ALTER TABLE replayed_2025010100 RENAME TO elsewhere");
+      upkeep(DAY, later);
+      assertThat(number("SELECT count(*) FROM calls")).isZero();
+      assertThat(number("SELECT count(*) FROM events")).isEqualTo(1);
+      statement.execute("ALTER TABLE elsewhere RENAME TO replayed_2025010100");
+    }
+    upkeep(DAY, later.plusSeconds(60));
+    assertThat(number("SELECT count(*) FROM events")).isZero();
+  }
+
+  @Test
+  void it_is_told_when_a_part_cannot_be_dropped_for_more_than_an_hour() throws Exception {
+    upkeep(DAY, START);
+    deliver(accepted(START, null), START);
+    // The part before it goes, which is empty.
+    upkeep(DAY, Instant.parse("2026-03-02T00:30:00Z"));
+    Logger log = (Logger) LoggerFactory.getLogger(Parts.class);
+    ListAppender<ILoggingEvent> told = new ListAppender<>();
+    told.start();
+    log.addAppender(told);
+    Instant due = Instant.parse("2026-03-02T01:00:00Z");
+    try (Connection other = holding("LOCK TABLE ONLY messages IN ACCESS SHARE MODE")) {
+      upkeep(DAY, due.plus(Duration.ofMinutes(50)));
+      assertThat(told.list).noneMatch(PartsTest::isOverdue);
+      upkeep(DAY, due.plus(Duration.ofMinutes(70)));
+      assertThat(told.list)
+          .filteredOn(PartsTest::isOverdue)
+          .singleElement()
+          .asString()
+          .contains("dropping a part", due.toString(), "pg_stat_activity");
+      other.rollback();
+    } finally {
+      log.detachAppender(told);
+    }
+  }
+
+  private static boolean isOverdue(ILoggingEvent line) {
+    return line.getLevel() == Level.WARN
+        && line.getFormattedMessage().startsWith("store.parts-overdue");
   }
 }

@@ -13,6 +13,9 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.IdSource;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Replay;
+import dev.holdfast.core.model.Replay.Ending;
+import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.core.port.History.EventKey;
 import dev.holdfast.core.port.History.MessageSummary;
@@ -29,6 +32,7 @@ import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Sample;
 import dev.holdfast.engine.store.StoreLimits;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,6 +41,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -246,6 +253,59 @@ final class PostgresHistoryTest {
       before = page.next();
     }
     assertThat(found).containsExactly(gone);
+  }
+
+  @Test
+  void a_list_of_endpoints_counts_few_messages_in_all() throws Exception {
+    Sample sample = new Sample();
+    List<Endpoint> endpoints = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Endpoint endpoint = sample.endpoint("http://one.example/" + i);
+      store.write(batch(new Write.Subscribe(sample.subscription(endpoint, "order.*"), endpoint)));
+      endpoints.addFirst(endpoint);
+    }
+    long busy = endpoints.get(1).id();
+    for (int i = 0; i < 20; i++) {
+      store.write(batch(accept(sample.pending(busy))));
+    }
+    long other = endpoints.get(2).id();
+    store.write(batch(accept(sample.pending(other))));
+    // Of 10 rows there is one for each status first, then half of them for those that have one.
+    assertThat(store.endpoints(Sample.TENANT, null, Long.MAX_VALUE, 4).endpoints())
+        .extracting(EndpointNow::unfinished)
+        .containsExactly(
+            Unfinished.NOTHING,
+            new Unfinished(2, 0, 0, 0),
+            new Unfinished(1, 0, 0, 0),
+            Unfinished.NOTHING);
+    assertThat(store.endpoint(Sample.TENANT, busy).orElseThrow().unfinished().pending())
+        .isEqualTo(20);
+  }
+
+  @Test
+  void a_replay_does_not_wait_for_those_who_look_at_history() throws Exception {
+    AcceptedEvent event = event(ids, "mine", NOW, null, 1_000);
+    Message done = event.messages().getFirst();
+    store.write(batch(accept(event)));
+    store.write(batch(new Write.Deliver(done, Sample.success(done, 1), NOW)));
+    Replay replay =
+        Replay.of(
+            ids.next(NOW.plusSeconds(1)),
+            "mine",
+            new Selection(1_000L, null, Set.of(Ending.DELIVERED), null, null, false));
+    try (Connections connections = new Connections(new PostgresOptions(url));
+        Connection locking = connections.own();
+        ExecutorService threads = Executors.newSingleThreadExecutor()) {
+      locking.setAutoCommit(false);
+      Connections.execute(locking, "LOCK TABLE endpoints IN ACCESS EXCLUSIVE MODE");
+      Future<EndpointPage> list =
+          threads.submit(() -> store.endpoints("mine", null, Long.MAX_VALUE, 4));
+      PostgresTools.awaitSomebodyWaiting(connections);
+      assertThat(store.originals(replay, 10).originals()).hasSize(1);
+      assertThat(list).isNotDone();
+      locking.rollback();
+      assertThat(list.get().endpoints()).isEmpty();
+    }
   }
 
   private static Endpoint disabled(Endpoint endpoint) {

@@ -34,6 +34,18 @@ public final class PostgresTools {
     }
   }
 
+  /** Waits until somebody else waits for a lock in the database. */
+  static void awaitSomebodyWaiting(Connections connections) throws Exception {
+    String waiting =
+        "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND database ="
+            + " (SELECT oid FROM pg_database WHERE datname = current_database()))";
+    while (!connections
+        .read("looking who waits", c -> Select.list(c, waiting, row -> row.getBoolean(1)))
+        .getFirst()) {
+      Thread.onSpinWait();
+    }
+  }
+
   /** What is damaged. */
   public static List<String> problems(String url, Path directory) throws Exception {
     return PostgresCheck.run(new PostgresOptions(url), KeyFile.in(directory)).problems();

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.engine.store.StoreRefused;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,57 @@ class SchemaTest {
         .hasMessageContaining("a later version of Holdfast")
         .hasMessageNotContaining("password");
     assertThat(number("SELECT version FROM schema_version")).isEqualTo(later);
+  }
+
+  private static final List<String> LATER =
+      List.of("postgres-0001.sql", "postgres-of-a-test-0002.sql");
+
+  private CompletableFuture<Void> makingLater() {
+    return CompletableFuture.runAsync(
+        () -> {
+          try {
+            Schema.make(connections, LATER);
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        });
+  }
+
+  @Test
+  void tables_of_one_version_before_are_brought_forward_once_by_one_of_the_nodes()
+      throws Exception {
+    Schema.apply(connections);
+    CompletableFuture.allOf(makingLater(), makingLater()).join();
+    assertThat(number("SELECT version FROM schema_version")).isEqualTo(2);
+    assertThat(number("SELECT count(*) FROM later")).isEqualTo(1);
+    assertThat(number("SELECT count(*) FROM shards")).isEqualTo(256);
+    assertThatThrownBy(() -> Schema.apply(connections))
+        .isInstanceOf(StoreRefused.class)
+        .hasMessageContaining("its tables are of version 2, this one knows 1");
+    assertThatThrownBy(() -> Schema.check(connections)).isInstanceOf(StoreRefused.class);
+  }
+
+  @Test
+  void a_script_that_waits_for_a_table_lets_others_pass_and_comes_back() throws Exception {
+    Schema.apply(connections);
+    String waiting =
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'parts'::regclass";
+    CompletableFuture<Void> making;
+    try (Connection other = DriverManager.getConnection(connections.options().url());
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("LOCK TABLE parts IN ACCESS SHARE MODE");
+      making = makingLater();
+      for (int wanted : new int[] {1, 0, 1}) {
+        long end = System.nanoTime() + 20_000_000_000L;
+        while (number(waiting) != wanted) {
+          assertThat(System.nanoTime()).as("it waits for ever").isLessThan(end);
+        }
+      }
+      other.rollback();
+    }
+    making.join();
+    assertThat(number("SELECT version FROM schema_version")).isEqualTo(2);
   }
 
   @Test

@@ -27,7 +27,7 @@ class SqlStatesTest {
     "25P04, AWAY", // a transaction that took too long, and its session
     "40P01, REFUSED", // a deadlock
     "53100, FULL",
-    "53200, FULL",
+    "53200, REFUSED", // no room for locks, or no memory
     "22021, REFUSED",
     "23505, REFUSED",
     "54000, REFUSED",
@@ -50,6 +50,7 @@ class SqlStatesTest {
     "42P01, BROKEN", // no such table
     "42501, BROKEN", // no right to use it
     "53100, FULL",
+    "53200, AWAY",
     "22021, REFUSED",
     "23505, REFUSED",
     "HF001, FENCED",
@@ -65,6 +66,12 @@ class SqlStatesTest {
     SQLException full = new SQLException("no", "53100");
     assertThat(SqlStates.kind(new SQLException("no connection", null, full))).isEqualTo(Kind.FULL);
     assertThat(SqlStates.kind(new Damaged("a row"))).isEqualTo(Kind.BROKEN);
+  }
+
+  @Test
+  void a_server_without_room_for_locks_is_not_one_with_a_full_disk() {
+    assertThat(SqlStates.failure("reading", new SQLException("out of shared memory", "53200")))
+        .hasMessageContaining("max_locks_per_transaction");
   }
 
   @Test
