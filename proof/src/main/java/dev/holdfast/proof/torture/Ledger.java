@@ -48,6 +48,7 @@ final class Ledger {
   private long unrecordedAtKills;
   private long mostUnrecordedAtKill;
   private int kills;
+  private long lastKillNanos;
 
   private long watchedAtNanos;
   private boolean refusalsUncertain;
@@ -191,6 +192,7 @@ final class Ledger {
    */
   synchronized void killed(Iterable<Long> unfinished) {
     kills++;
+    lastKillNanos = nanos.getAsLong();
     long unrecorded = 0;
     for (long message : unfinished) {
       Entry entry = byMessage.get(message);
@@ -333,8 +335,19 @@ final class Ledger {
     long inTrouble = troubles.stream().filter(trouble -> trouble.explains(entry)).count();
     if (entry.repeats > entry.unrecorded + otherFailures + inTrouble) {
       problem(
-          "event %d came %d times after it was taken; %d kills, %d recorded failures and %d times of trouble allow for it"
-              .formatted(entry.event, entry.repeats, entry.unrecorded, otherFailures, inTrouble));
+          "event %d came %d times after endpoint %d had taken it; %d kills, %d recorded failures and %d times of trouble allow for it%s"
+              .formatted(
+                  entry.event,
+                  entry.repeats,
+                  entry.endpoint,
+                  entry.unrecorded,
+                  otherFailures,
+                  inTrouble,
+                  kills == 0
+                      ? ""
+                      : "; it was taken %,d ms after the last kill was noted"
+                          .formatted(
+                              Duration.ofNanos(entry.takenAtNanos - lastKillNanos).toMillis())));
     }
   }
 

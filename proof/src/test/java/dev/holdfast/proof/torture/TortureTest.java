@@ -1,9 +1,7 @@
 package dev.holdfast.proof.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.holdfast.proof.stage.PostgresPrograms;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +10,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import picocli.CommandLine;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The torture, short. {@code ./holdfast torture --cycles 200} is the long one. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -22,24 +18,24 @@ class TortureTest {
 
   @Test
   void nothing_is_lost_by_kill_9_at_random_moments() throws IOException {
-    assertThat(torture("kill", 3)).isZero();
+    prove("kill", 3);
     assertThat(figure("kill", "kills")).isEqualTo(3);
     assertThat(figure("kill", "events acknowledged")).isPositive();
   }
 
   @Test
-  void nothing_is_lost_when_the_process_stands_still() {
-    assertThat(torture("stop", 1)).isZero();
+  void nothing_is_lost_when_the_process_stands_still() throws IOException {
+    prove("stop", 1);
   }
 
   @Test
-  void nothing_is_lost_when_the_clock_is_set() {
-    assertThat(torture("clock", 4)).isZero();
+  void nothing_is_lost_when_the_clock_is_set() throws IOException {
+    prove("clock", 4);
   }
 
   @Test
   void no_damage_goes_unnoticed() throws IOException {
-    assertThat(torture("damage", 2)).isZero();
+    prove("damage", 2);
     assertThat(figure("damage", "files damaged")).isEqualTo(2);
   }
 
@@ -50,28 +46,19 @@ class TortureTest {
     var disk = SmallDisk.mount(probe, 1, why);
     if (disk.isPresent()) {
       disk.get().close();
-      assertThat(torture("disk", 4)).isZero();
+      prove("disk", 4);
       assertThat(figure("disk", "events refused")).isPositive();
       assertThat(figure("disk", "messages taken while the reserve was left")).isPositive();
     } else {
       // Where nothing may be mounted, it says so, and fails only for who asked for it by name.
       assertThat(torture("disk", 4)).isEqualTo(1);
-      assertThat(report().path("failures").toString()).contains("SKIPPED");
+      assertThat(run().failures()).contains("SKIPPED");
     }
   }
 
   @Test
-  void nothing_is_lost_when_one_of_two_nodes_is_killed() throws IOException {
-    assumeTrue(PostgresPrograms.jar().isPresent(), "there is no PostgreSQL for this system");
-    assertThat(torture("cluster-kill", 1)).isZero();
-    assertThat(figure("cluster-kill", "kills")).isEqualTo(1);
-    assertThat(figure("cluster-kill", "events acknowledged")).isPositive();
-    assertThat(figure("cluster-kill", "acknowledged and not arrived")).isZero();
-  }
-
-  @Test
   void hostile_endpoints_take_nothing_from_others() throws IOException {
-    assertThat(torture("hostile", 1)).isZero();
+    prove("hostile", 1);
     assertThat(figure("hostile", "hostile attempts")).isGreaterThan(50);
     assertThat(figure("hostile", "acknowledged and not arrived")).isZero();
   }
@@ -84,42 +71,19 @@ class TortureTest {
     assertThat(new CommandLine(new Torture()).execute("--longest-attempt", "1")).isEqualTo(2);
   }
 
+  private void prove(String scenario, int cycles) throws IOException {
+    run().prove(scenario, cycles);
+  }
+
   private int torture(String scenario, int cycles) {
-    int code =
-        new CommandLine(new Torture())
-            .execute(
-                "--only",
-                scenario,
-                "--cycles",
-                Integer.toString(cycles),
-                "--hostile",
-                "50",
-                "--longest-attempt",
-                "60000",
-                "--dir",
-                directory.resolve("data").toString(),
-                "--json",
-                json().toString());
-    assertThat(directory.resolve("data")).isEmptyDirectory();
-    return code;
-  }
-
-  private Path json() {
-    return directory.resolve("report.json");
-  }
-
-  private JsonNode report() throws IOException {
-    return JsonMapper.shared().readTree(Files.readString(json()));
+    return run().play(scenario, cycles);
   }
 
   private double figure(String scenario, String name) throws IOException {
-    return report()
-        .path("figures")
-        .valueStream()
-        .filter(each -> each.path("scenario").asString().equals(scenario))
-        .filter(each -> each.path("figure").asString().equals(name))
-        .mapToDouble(each -> each.path("value").asDouble())
-        .findFirst()
-        .orElseThrow();
+    return run().figure(scenario, name);
+  }
+
+  private ShortTorture run() {
+    return new ShortTorture(directory);
   }
 }

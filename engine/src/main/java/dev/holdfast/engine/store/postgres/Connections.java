@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
 
 /**
@@ -45,6 +46,9 @@ public final class Connections implements AutoCloseable {
   private static final int LEASES_FOR_ALL = 10;
 
   private static final Duration TIME_FOR_ALL = Duration.ofMinutes(1);
+
+  /** For the first connection of a start, when no lease runs yet and nothing is warm. */
+  private static final int SECONDS_FOR_THE_FIRST = 10;
 
   private final PostgresOptions options;
   private final HikariDataSource pool;
@@ -201,10 +205,15 @@ public final class Connections implements AutoCloseable {
    * answer is waited for no longer than a connection.
    */
   public Connection own() throws SQLException {
+    return own((int) Math.max(1, seconds(options.lease()) / OF_CONNECTING));
+  }
+
+  private Connection own(int first) throws SQLException {
     Properties properties = properties(options);
     int answer = (int) seconds(options.lease());
-    int first = Math.max(1, answer / OF_CONNECTING);
-    properties.setProperty("socketTimeout", String.valueOf(first));
+    for (String time : List.of("connectTimeout", "loginTimeout", "socketTimeout")) {
+      properties.setProperty(time, String.valueOf(first));
+    }
     Connection connection = DriverManager.getConnection(options.url(), properties);
     try {
       execute(connection, prepare(options.lease()));
@@ -220,7 +229,7 @@ public final class Connections implements AutoCloseable {
 
   /** Refuses a database that cannot be connected to, at once and with what to do about it. */
   public void reach() throws StoreRefused {
-    try (Connection connection = own()) {
+    try (Connection connection = own(SECONDS_FOR_THE_FIRST)) {
       if (connection.getMetaData().getDatabaseMajorVersion() < OLDEST) {
         throw new StoreRefused(
             options.place() + " is a PostgreSQL before " + OLDEST + ". Use that version or later.");
