@@ -297,14 +297,20 @@ final class ClusterScene implements AutoCloseable {
   }
 
   /**
-   * Notes what a node that can do nothing any more has not written down.
+   * Notes what a node that can do nothing any more has not written down, and watches the endpoints
+   * that it decided for.
    *
-   * @return the endpoints that it decided for
+   * @param endpoints those endpoints, as they were before
+   * @param sinceNanos since when it can do nothing
    */
-  Set<Integer> noteUnrecorded(long node) {
+  void noteUnrecorded(long node, Set<Integer> endpoints, long sinceNanos) {
     listener.awaitRead();
     ledger.killed(look.unfinished(node));
-    return endpoints(node);
+    if (since(sinceNanos).compareTo(LEASE.dividedBy(2)) > 0) {
+      // On a machine that is this slow, others may have had its shards before they were looked at.
+      ledger.trouble(sinceNanos, System.nanoTime(), endpoints);
+    }
+    ledger.watch(endpoints);
   }
 
   /** Waits until others have all shards of a node that is gone, and notes how long that took. */

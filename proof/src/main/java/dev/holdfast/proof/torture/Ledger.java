@@ -88,6 +88,9 @@ final class Ledger {
     /** Kills at which it was taken and not recorded as delivered. */
     int unrecorded;
 
+    /** Kills before it was taken, at each of which one refusal may not have been recorded. */
+    int unrecordedRefusals;
+
     Entry(int event, int endpoint) {
       this.event = event;
       this.endpoint = endpoint;
@@ -199,6 +202,8 @@ final class Ledger {
       if (entry != null && entry.taken) {
         entry.unrecorded++;
         unrecorded++;
+      } else if (entry != null && entry.unrecordedRefusals < entry.refusals) {
+        entry.unrecordedRefusals++;
       }
     }
     unrecordedAtKills += unrecorded;
@@ -330,7 +335,8 @@ final class Ledger {
       problem("event %d arrived and the store does not know its message".formatted(entry.event));
       return;
     }
-    int otherFailures = Math.max(0, finished.attempts() - 1 - entry.refusals);
+    int refusals = entry.refusals - entry.unrecordedRefusals;
+    int otherFailures = Math.max(0, finished.attempts() - 1 - refusals);
     unrecordedRepeats += Math.max(0, entry.repeats - otherFailures);
     long inTrouble = troubles.stream().filter(trouble -> trouble.explains(entry)).count();
     if (entry.repeats > entry.unrecorded + otherFailures + inTrouble) {

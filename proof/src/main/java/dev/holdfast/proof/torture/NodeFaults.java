@@ -44,9 +44,10 @@ final class NodeFaults {
     Scene.pause(scene.plan().between(SOONEST, LATEST));
     ClusterScene.Node victim = scene.busiest();
     long id = scene.id(victim);
+    Set<Integer> endpoints = scene.endpoints(id);
     victim.server().kill();
     long at = System.nanoTime();
-    scene.ledger().watch(scene.noteUnrecorded(id));
+    scene.noteUnrecorded(id, endpoints, at);
     scene.awaitTakeover(id, at);
     scene.awaitDelivery(at);
     victim.server().restart();
@@ -65,9 +66,10 @@ final class NodeFaults {
         Scene.pause(scene.plan().between(SOONEST, LATEST));
         ClusterScene.Node victim = scene.busiest();
         long id = scene.id(victim);
+        Set<Integer> endpoints = scene.endpoints(id);
         victim.server().signal("STOP");
         long at = System.nanoTime();
-        scene.ledger().watch(scene.noteUnrecorded(id));
+        scene.noteUnrecorded(id, endpoints, at);
         scene.awaitTakeover(id, at);
         scene.awaitDelivery(at);
         Scene.pause(scene.plan().between(SOONEST, LATEST));

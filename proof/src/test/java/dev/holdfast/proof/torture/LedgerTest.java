@@ -71,7 +71,7 @@ class LedgerTest {
     arriveBoth();
     ledger.killed(Set.of());
     ledger.arrived(MESSAGE, event, 0);
-    assertThat(audit()).singleElement().asString().contains("came 1 times after it was taken");
+    assertThat(audit()).singleElement().asString().contains("came 1 times after endpoint");
   }
 
   @Test
@@ -92,6 +92,24 @@ class LedgerTest {
     ledger.arrived(MESSAGE, event, 0);
     finished.put(MESSAGE, new Finished(2, null));
     assertThat(audit()).isEmpty();
+  }
+
+  @Test
+  void a_refusal_that_a_kill_left_unrecorded_hides_no_time_out() {
+    int refusedOnce =
+        IntStream.range(0, 1_000)
+            .filter(number -> plan.refusals(number, 0) == 1)
+            .findFirst()
+            .orElseThrow();
+    ledger.send(refusedOnce + 1);
+    assertThat(ledger.arrived(MESSAGE, refusedOnce, 0).taken()).isFalse();
+    ledger.killed(Set.of(MESSAGE));
+    assertThat(ledger.arrived(MESSAGE, refusedOnce, 0).taken()).isTrue();
+    ledger.arrived(MESSAGE, refusedOnce, 0);
+    finished.put(MESSAGE, new Finished(2, null));
+    assertThat(audit()).isEmpty();
+    ledger.arrived(MESSAGE, refusedOnce, 0);
+    assertThat(audit()).singleElement().asString().contains("came 2 times after endpoint");
   }
 
   @Test
