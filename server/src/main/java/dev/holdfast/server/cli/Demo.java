@@ -234,7 +234,8 @@ final class Demo implements Callable<Integer> {
       throws CommandFailed {
     List<DemoReceiver> toJoin = new ArrayList<>(cast);
     DemoStory story = new DemoStory(api, out, start);
-    try (DemoStream stream = new DemoStream(api, new DemoEvents(seed), clock)) {
+    DemoStream stream = new DemoStream(api, new DemoEvents(seed), clock);
+    try (stream) {
       subscribeDue(toJoin, receivers, api, Duration.ZERO);
       stream.start();
       while (!stop.askedWithin(LOOK_EVERY)) {
@@ -250,9 +251,8 @@ final class Demo implements Callable<Integer> {
         subscribeDue(toJoin, receivers, api, time);
         story.look(now);
       }
-      stream.close();
-      return end(stream.accepted(), Duration.between(start, clock.instant()), api, out);
     }
+    return end(stream.accepted(), Duration.between(start, clock.instant()), api, out);
   }
 
   private static void subscribeDue(
@@ -271,8 +271,7 @@ final class Demo implements Callable<Integer> {
   }
 
   /** The sums are looked at until they agree: they are not all of one moment. */
-  private static int end(
-      long acknowledged, Duration time, ApiClient api, PrintWriter out)
+  private static int end(long acknowledged, Duration time, ApiClient api, PrintWriter out)
       throws CommandFailed {
     DemoSums sums = sums(api);
     for (int look = 1; look < LOOKS_AT_SUMS && !sums.isComplete(acknowledged); look++) {

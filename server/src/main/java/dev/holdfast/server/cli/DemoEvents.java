@@ -24,8 +24,16 @@ final class DemoEvents {
   private static final List<String> COUNTRIES = List.of("AT", "CH", "DE", "FR", "NL", "SE", "US");
   private static final List<String> PEOPLE =
       List.of(
-          "Ada Berg", "Ben Okoro", "Carla Ruiz", "Dan Novak", "Eva Lind", "Femi Ade", "Gus Weber",
-          "Hana Sato", "Ines Costa", "Jon Falk");
+          "Ada Berg",
+          "Ben Okoro",
+          "Carla Ruiz",
+          "Dan Novak",
+          "Eva Lind",
+          "Femi Ade",
+          "Gus Weber",
+          "Hana Sato",
+          "Ines Costa",
+          "Jon Falk");
   private static final List<String> PROJECTS =
       List.of("Spring catalogue", "New warehouse", "Website relaunch", "Fair in Lyon", "Audit");
   private static final List<String> TASKS =

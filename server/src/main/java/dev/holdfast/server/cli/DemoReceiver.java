@@ -94,7 +94,8 @@ record DemoReceiver(
         now(
             "legacy-answers-500",
             "answers 500, but for five seconds in each minute",
-            (time, _) -> time.toSeconds() % 60 >= 35 && time.toSeconds() % 60 < 40 ? OK : failure(500),
+            (time, _) ->
+                time.toSeconds() % 60 >= 35 && time.toSeconds() % 60 < 40 ? OK : failure(500),
             "timesheet.*"),
         now(
             "warehouse-down-and-back",
@@ -113,7 +114,11 @@ record DemoReceiver(
                 time.compareTo(DIES) >= 0 && time.compareTo(REPAIRED) < 0 ? failure(500) : OK,
             "order.created",
             "payment.*"),
-        now(REFUSED, "is gone: every connection is refused", constantly(failure(503)), "order.created"),
+        now(
+            REFUSED,
+            "is gone: every connection is refused",
+            constantly(failure(503)),
+            "order.created"),
         new DemoReceiver(
             "typo-never-works",
             "subscribes at 0:20 with a typing error in its URL: 404, always",
@@ -127,8 +132,7 @@ record DemoReceiver(
     return now(name, "answers at once", constantly(OK), types);
   }
 
-  private static DemoReceiver now(
-      String name, String does, Behaviour behaviour, String... types) {
+  private static DemoReceiver now(String name, String does, Behaviour behaviour, String... types) {
     return new DemoReceiver(name, does, List.of(types), "[]", Duration.ZERO, behaviour);
   }
 

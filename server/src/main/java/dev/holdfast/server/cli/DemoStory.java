@@ -79,7 +79,8 @@ final class DemoStory {
       tell(
           now,
           name,
-          String.format(Locale.ROOT, "has caught up: a backlog of %,d is delivered.", told.draining()));
+          String.format(
+              Locale.ROOT, "has caught up: a backlog of %,d is delivered.", told.draining()));
       return new Told(told.until(), unfinished, 0);
     }
     return new Told(told.until(), unfinished, told.draining());
@@ -113,8 +114,7 @@ final class DemoStory {
 
   private static String words(Item change, long draining) {
     return switch (change.text("state") + " " + change.text("reason")) {
-      case "disabled failure-rate" ->
-          "is disabled: over 70 % failed. Probed every 10 minutes.";
+      case "disabled failure-rate" -> "is disabled: over 70 % failed. Probed every 10 minutes.";
       case "disabled consecutive-failures" ->
           "is disabled: %d failures in a row. Probed every 10 minutes."
               .formatted(DemoTime.DISABLE_AFTER);
@@ -133,9 +133,7 @@ final class DemoStory {
   }
 
   private static String backlog(long draining) {
-    return draining == 0
-        ? ""
-        : String.format(Locale.ROOT, " A backlog of %,d drains.", draining);
+    return draining == 0 ? "" : String.format(Locale.ROOT, " A backlog of %,d drains.", draining);
   }
 
   private static String name(String url) {

@@ -17,14 +17,14 @@ final class DemoStream implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofMillis(20);
 
   /** A day of the demo, in real time. */
-  private static final double DAY_SECONDS = Duration.ofDays(1).toSeconds() / (double) DemoTime.SPEED;
+  private static final double DAY_SECONDS =
+      Duration.ofDays(1).toSeconds() / (double) DemoTime.SPEED;
 
   private final ApiClient api;
   private final DemoEvents events;
   private final InstantSource clock;
   private final ExecutorService sender =
-      Executors.newSingleThreadExecutor(
-          Thread.ofPlatform().daemon().name("demo events").factory());
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("demo events").factory());
   private volatile boolean isClosed;
   private volatile long accepted;
   private volatile @Nullable String problem;

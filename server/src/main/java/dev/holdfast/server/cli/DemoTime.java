@@ -46,7 +46,7 @@ final class DemoTime {
     return Math.round((double) time.toMillis() / SPEED) + "ms";
   }
 
-  /** A time of the demo, such as {@code 0:51  day 1 20:24}: real and as it passes there. */
+  /** A time of the demo, such as {@code 0:51 day 1 20:24}: real and as it passes there. */
   static String at(Duration sinceStart) {
     Duration real = sinceStart.isNegative() ? Duration.ZERO : sinceStart;
     Duration there = real.multipliedBy(SPEED);

@@ -69,8 +69,7 @@ final class Browser implements AutoCloseable {
   static Browser start() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-    Playwright playwright =
-        Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+    Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
     try {
       return new Browser(
           playwright,
@@ -100,7 +99,8 @@ final class Browser implements AutoCloseable {
 
   private static Optional<Path> onPath() {
     List<String> directories =
-        List.of(Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator, -1));
+        List.of(
+            Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator, -1));
     return NAMES.stream()
         .flatMap(name -> directories.stream().map(directory -> Path.of(directory, name)))
         .filter(Files::isExecutable)
@@ -185,7 +185,8 @@ final class Browser implements AutoCloseable {
       List<String> findings =
           new AxeBuilder(page)
               .analyze().getViolations().stream()
-                  .filter(rule -> SERIOUS.contains(Objects.requireNonNullElse(rule.getImpact(), "")))
+                  .filter(
+                      rule -> SERIOUS.contains(Objects.requireNonNullElse(rule.getImpact(), "")))
                   .flatMap(Window::told)
                   .toList();
       assertThat(findings).isEmpty();

@@ -113,8 +113,7 @@ class BrowserTest {
   private void open(String page, Consumer<Browser.Window> look) {
     html = page;
     try (Browser.Window window =
-        browser.open(
-            "http://127.0.0.1:" + server.getAddress().getPort(), Browser.Look.LIGHT)) {
+        browser.open("http://127.0.0.1:" + server.getAddress().getPort(), Browser.Look.LIGHT)) {
       window.page().navigate("/");
       look.accept(window);
     }

@@ -128,7 +128,8 @@ class DemoTest {
       assertThat(event.text("subject")).as(text).isNotEmpty();
       assertThat(event.object("data").node().size()).as(text).isGreaterThanOrEqualTo(3);
     }
-    assertThat(types).contains("order.created", "invoice.paid", "timesheet.approved", "user.joined");
+    assertThat(types)
+        .contains("order.created", "invoice.paid", "timesheet.approved", "user.joined");
     assertThat(types.size()).isGreaterThanOrEqualTo(15);
   }
 
@@ -268,9 +269,7 @@ class DemoTest {
   private static Set<Path> left() throws IOException {
     try (Stream<Path> files = Files.list(TEMPORARY)) {
       return new HashSet<>(
-          files
-              .filter(file -> file.getFileName().toString().startsWith("holdfast-demo"))
-              .toList());
+          files.filter(file -> file.getFileName().toString().startsWith("holdfast-demo")).toList());
     }
   }
 
