@@ -162,15 +162,20 @@ final class Demo implements Callable<Integer> {
   /** The usual port, or the next one that nobody uses. */
   private static int freePort() throws CannotStart {
     for (int candidate = FIRST_PORT; candidate < FIRST_PORT + PORTS_TRIED; candidate++) {
-      try (ServerSocket probe =
-          new ServerSocket(candidate, 1, InetAddress.getByName("127.0.0.1"))) {
-        return probe.getLocalPort();
-      } catch (IOException e) {
-        continue;
+      if (isFree(candidate)) {
+        return candidate;
       }
     }
     throw new CannotStart(
         "All ports from %d on are in use. Choose one with --port.".formatted(FIRST_PORT));
+  }
+
+  private static boolean isFree(int candidate) {
+    try (ServerSocket probe = new ServerSocket(candidate, 1, InetAddress.getLoopbackAddress())) {
+      return probe.isBound();
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private static void greet(

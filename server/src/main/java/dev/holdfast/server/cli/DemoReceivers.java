@@ -66,7 +66,7 @@ final class DemoReceivers implements AutoCloseable {
   private static Socket bound() throws CannotStart {
     Socket socket = new Socket();
     try {
-      socket.bind(new InetSocketAddress(InetAddress.getByName(HOST), 0));
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       return socket;
     } catch (IOException e) {
       throw CannotStart.listening(HOST, 0, e);

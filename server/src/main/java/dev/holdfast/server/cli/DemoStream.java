@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Sends the events of the demo, more by day and fewer by night, until it is closed. */
@@ -26,7 +27,7 @@ final class DemoStream implements AutoCloseable {
   private final ExecutorService sender =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("demo events").factory());
   private volatile boolean isClosed;
-  private volatile long accepted;
+  private final AtomicLong accepted = new AtomicLong();
   private volatile @Nullable String problem;
 
   DemoStream(ApiClient api, DemoEvents events, InstantSource clock) {
@@ -66,7 +67,7 @@ final class DemoStream implements AutoCloseable {
           api.send("POST", "/v1/events", events.next().getBytes(StandardCharsets.UTF_8));
       if (!answer.isForLater()) {
         api.granted(answer);
-        accepted++;
+        accepted.incrementAndGet();
       }
     } catch (CommandFailed e) {
       problem = e.getMessage();
@@ -76,7 +77,7 @@ final class DemoStream implements AutoCloseable {
 
   /** How many events were accepted. */
   long accepted() {
-    return accepted;
+    return accepted.get();
   }
 
   /** Why no more events come, if they do not. */

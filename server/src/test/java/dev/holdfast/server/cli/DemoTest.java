@@ -104,7 +104,7 @@ class DemoTest {
   void a_port_that_is_asked_for_and_taken_is_told() throws Exception {
     Set<Path> before = left();
     StringWriter err = new StringWriter();
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThat(run(new StringWriter(), err, "--port", "" + taken.getLocalPort())).isEqualTo(1);
       assertThat(err.toString())
           .startsWith("The demo did not start: Port " + taken.getLocalPort())
