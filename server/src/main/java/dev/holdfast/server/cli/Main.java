@@ -26,6 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     commandListHeading = "%nCommands:%n",
     footerHeading = "%nExamples:%n",
     footer = {
+      "  ./holdfast demo                       a server to look at, with everything going on",
       "  ./holdfast serve                      a server on http://127.0.0.1:8080",
       "  ./holdfast listen                     a receiver that shows what arrives",
       "  ./holdfast send --type order.paid     an event",
@@ -107,6 +108,7 @@ public final class Main implements Runnable {
         new ArrayList<>(
             List.of(
                 new Serve(clock),
+                new Demo(clock),
                 new Listen(surroundings),
                 new Send(),
                 new Messages(),

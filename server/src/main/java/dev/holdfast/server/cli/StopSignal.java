@@ -50,6 +50,15 @@ final class StopSignal {
     }
   }
 
+  /** Waits for a while, whoever asks meanwhile. */
+  static void pause(Duration time) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(time.toNanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** By reflection, since the compiler warns of the class whatever it is told. */
   private void handle(String name) {
     try {

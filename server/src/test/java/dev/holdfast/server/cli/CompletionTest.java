@@ -17,6 +17,7 @@ class CompletionTest {
     assertThat(typed.out)
         .contains("complete -F _complete_holdfast", "doctor", "--key-file", "publisher");
     assertThat(completed(typed.out, "end")).isEqualTo("endpoints");
+    assertThat(completed(typed.out, "dem")).isEqualTo("demo");
     assertThat(completed(typed.out, "sub")).isEqualTo("subscriptions");
     assertThat(completed(typed.out, "subscriptions", "exp")).isEqualTo("export");
     assertThat(completed(typed.out, "subscriptions", "import", "--dry")).isEqualTo("--dry-run");

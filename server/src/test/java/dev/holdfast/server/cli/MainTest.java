@@ -31,6 +31,7 @@ class MainTest {
   @ValueSource(
       strings = {
         "serve",
+        "demo",
         "listen",
         "send",
         "messages",
