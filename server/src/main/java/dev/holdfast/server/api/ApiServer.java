@@ -2,6 +2,7 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.server.pages.Pages;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
@@ -84,11 +85,13 @@ public final class ApiServer {
 
   static ApiServer start(Engine engine, Options options) throws IOException {
     Promise<ApiServer> started = Promise.promise();
+    Pages pages = Pages.load();
     Doorkeeper keeper = Doorkeeper.stand(engine.context().owner());
     engine
         .context()
         .runOnContext(
-            _ -> listen(engine, options).onComplete(_ -> keeper.leave()).onComplete(started));
+            _ ->
+                listen(engine, options, pages).onComplete(_ -> keeper.leave()).onComplete(started));
     try {
       return started
           .future()
@@ -103,7 +106,7 @@ public final class ApiServer {
     }
   }
 
-  private static Future<ApiServer> listen(Engine engine, Options options) {
+  private static Future<ApiServer> listen(Engine engine, Options options, Pages pages) {
     Context context = engine.context();
     Vertx vertx = context.owner();
     ApiLimits limits = options.limits();
@@ -140,6 +143,7 @@ public final class ApiServer {
     Intake intake =
         new Intake(
             new Router(routes),
+            new Router(new PagesApi(pages).routes()),
             new Authentication(options.keyring(), options.clock(), failedKeys),
             connections,
             stopping::get);

@@ -27,19 +27,24 @@ final class Intake {
   private static final byte[] NO_BODY = new byte[0];
 
   private final Router router;
+  private final Router pages;
   private final Authentication authentication;
   private final Connections connections;
   private final BooleanSupplier stopping;
 
   /**
+   * @param router finds calls
+   * @param pages finds what is no call: the dashboard's files
    * @param stopping whether only health is still answered
    */
   Intake(
       Router router,
+      Router pages,
       Authentication authentication,
       Connections connections,
       BooleanSupplier stopping) {
     this.router = router;
+    this.pages = pages;
     this.authentication = authentication;
     this.connections = connections;
     this.stopping = stopping;
@@ -112,6 +117,10 @@ final class Intake {
     HttpServerRequest request = exchange.request();
     String path = request.path();
     Router.Match match = path == null ? null : router.match(path);
+    boolean isCall = match != null;
+    if (match == null) {
+      match = path == null ? null : pages.match(path);
+    }
     if (match == null) {
       throw Refusal.of(
           Kind.NO_SUCH_PATH,
@@ -131,8 +140,9 @@ final class Intake {
       exchange.challengeWith(route.credential());
       caller = authentication.caller(request, route);
     }
-    exchange.routed(
-        route, match.variable(), Parameters.of(request.query(), route.parameters()), caller);
+    Parameters parameters =
+        isCall ? Parameters.of(request.query(), route.parameters()) : Parameters.NONE;
+    exchange.routed(route, match.variable(), parameters, caller);
     return route;
   }
 
