@@ -524,6 +524,23 @@ final class Exchange {
     }
   }
 
+  /**
+   * Answers with a cookie.
+   *
+   * @param json absent for an answer without a body
+   */
+  void answerWithCookie(int status, String cookie, @Nullable Buffer json) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(status);
+      response.putHeader(HttpHeaders.SET_COOKIE, cookie);
+      response.putHeader(CACHE_CONTROL, NO_STORE);
+      if (json != null) {
+        response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
+      }
+      end(response, json);
+    }
+  }
+
   void answerNoContent() {
     answerEmpty(204);
   }

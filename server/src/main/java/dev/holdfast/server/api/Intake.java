@@ -61,8 +61,8 @@ final class Intake {
     if (expectsBody) {
       request.handler(exchange::chunk);
     }
-    byte[] toLookFor = authentication.keyToLookFor(request);
-    if (toLookFor == null) {
+    Authentication.Search search = authentication.search(request);
+    if (search == null) {
       begin(exchange, declaredBytes, expectsBody);
       return;
     }
@@ -71,7 +71,7 @@ final class Intake {
         .context()
         .executeBlocking(
             () -> {
-              authentication.lookFor(toLookFor);
+              search.run();
               return true;
             },
             false)

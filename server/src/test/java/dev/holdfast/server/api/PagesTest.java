@@ -8,15 +8,25 @@ import dev.holdfast.server.pages.Pages;
 import io.vertx.core.Vertx;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.JarURLConnection;
 import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
@@ -205,6 +215,32 @@ class PagesTest {
   @ValueSource(strings = {"", "br", "identity", "gzip;q=0", "br, gzip; q=0.00", "xgzip"})
   void gzip_is_for_those_who_take_it(String acceptEncoding) {
     assertThat(PagesApi.takesGzip(acceptEncoding)).isFalse();
+  }
+
+  @Test
+  void files_are_found_in_a_jar_too(@TempDir Path directory) throws Exception {
+    Path jar = directory.resolve("a program#1.jar");
+    try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+      Path classes = Path.of(Pages.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      Path pages = classes.resolve(Pages.class.getPackageName().replace('.', '/'));
+      try (Stream<Path> files = Files.walk(pages)) {
+        for (Path file : files.filter(Files::isRegularFile).toList()) {
+          out.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+          out.write(Files.readAllBytes(file));
+        }
+      }
+    }
+    URL preact =
+        Objects.requireNonNull(Pages.class.getResource("/META-INF/resources/webjars/preact/"));
+    URL library = ((JarURLConnection) preact.openConnection()).getJarFileURL();
+    try (URLClassLoader loader =
+        new URLClassLoader(
+            new URL[] {jar.toUri().toURL(), library}, ClassLoader.getPlatformClassLoader())) {
+      Class<?> packed = loader.loadClass(Pages.class.getName());
+      Object loaded = packed.getMethod("load").invoke(null);
+      Map<?, ?> files = (Map<?, ?>) packed.getMethod("files").invoke(loaded);
+      assertThat(files.keySet().toString()).isEqualTo(Pages.load().files().keySet().toString());
+    }
   }
 
   @Test
