@@ -22,6 +22,7 @@ import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
 import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.EndpointReads.EndpointPage;
+import dev.holdfast.engine.store.Sessions;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
@@ -648,6 +649,11 @@ public final class Holdfast {
   /** The keys that open the API. Blocking. */
   public ApiKeys apiKeys() {
     return store.apiKeys();
+  }
+
+  /** The browsers that have signed in with one of them. Blocking. */
+  public Sessions sessions() {
+    return store.sessions();
   }
 
   /** What secrets are sealed with. Blocking. */

@@ -155,7 +155,8 @@ public final class ApiKeys {
   }
 
   /**
-   * Forgets a key; when it returns, that is on disk. Can be repeated.
+   * Forgets a key, with the sessions that were begun with it; when it returns, that is on disk. Can
+   * be repeated.
    *
    * @param by who wants that
    */
@@ -190,6 +191,13 @@ public final class ApiKeys {
           if (keepsLast && isWideAdmin(known.get(), now) && wideAdmins(connection, now) == 1) {
             outcome.set(Revoked.IS_LAST_ADMIN);
             return;
+          }
+          try (PreparedStatement statement =
+              connection.prepareStatement(
+                  "DELETE FROM sessions"
+                      + " WHERE key_hash = (SELECT hash FROM api_keys WHERE id = ?)")) {
+            statement.setLong(1, id);
+            statement.executeUpdate();
           }
           try (PreparedStatement statement =
               connection.prepareStatement("DELETE FROM api_keys WHERE id = ?")) {

@@ -18,6 +18,9 @@ public interface Database extends Store, History {
   /** The keys of the API. */
   ApiKeys apiKeys();
 
+  /** The browsers that have signed in with one of them. */
+  Sessions sessions();
+
   /** What people and keys have changed. */
   Audit audit();
 

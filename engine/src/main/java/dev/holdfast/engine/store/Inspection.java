@@ -29,6 +29,7 @@ final class Inspection {
           "endpoints",
           "subscriptions",
           "api_keys",
+          "sessions",
           "fan_outs",
           "replays",
           "tenants");

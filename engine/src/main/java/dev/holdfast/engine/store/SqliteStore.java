@@ -63,6 +63,7 @@ public final class SqliteStore implements Database {
   private final ReplayReads replays;
   private final PastReads past;
   private final ApiKeys apiKeys;
+  private final Sessions sessions;
   private final Audit audit;
   private final Reader extents;
 
@@ -181,6 +182,7 @@ public final class SqliteStore implements Database {
     past = new PastReads(history, limits);
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(ofKeys);
+    sessions = new Sessions(ofKeys);
     audit = new Audit(transactions(opened), limits.historyRows());
     extents = opened(opened, new Reader(file.path()));
     checkpointer =
@@ -232,6 +234,11 @@ public final class SqliteStore implements Database {
   @Override
   public ApiKeys apiKeys() {
     return apiKeys;
+  }
+
+  @Override
+  public Sessions sessions() {
+    return sessions;
   }
 
   @Override

@@ -167,6 +167,7 @@ public final class StoreCheck {
     table("subscriptions", SubscriptionRow.COLUMNS, row -> SubscriptionRow.read(row, seals));
     table("data_keys", DataKeys.COLUMNS, DataKeys::key);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
+    table("sessions", Sessions.COLUMNS, Sessions::session);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
     history();
     audit();

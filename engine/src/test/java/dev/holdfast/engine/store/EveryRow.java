@@ -67,6 +67,21 @@ public final class EveryRow {
                 records.maybe(records::time),
                 Actor.PROGRAM);
       }
+      for (int i = 0; i < 3; i++) {
+        byte[] cookie = new byte[32];
+        random.nextBytes(cookie);
+        store
+            .sessions()
+            .put(
+                new Session(
+                    cookie,
+                    i == 0 ? null : hash,
+                    i == 0 ? hash : null,
+                    Sample.NOW,
+                    Sample.NOW.plusSeconds(i + 1)),
+                10,
+                10);
+      }
       store.apiKeys().used(Map.of(store.apiKeys().find(hash).orElseThrow().id(), records.time()));
     }
   }

@@ -101,6 +101,7 @@ class TenantsTest {
           "ALTER TABLE api_keys DROP COLUMN expires_at",
           "ALTER TABLE api_keys DROP COLUMN last_used_at",
           "DROP TABLE audit",
+          "DROP TABLE sessions",
           "PRAGMA user_version = 3");
     }
     assertThatThrownBy(() -> StoreCheck.run(directory)).hasMessageContaining("earlier Holdfast");

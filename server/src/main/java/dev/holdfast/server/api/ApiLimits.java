@@ -77,6 +77,18 @@ public record ApiLimits(
   /** And of one tenant. */
   static final int TENANT_KEYS = 1_000;
 
+  /** Browsers that have signed in with one key; beyond that the oldest session ends. */
+  static final int KEY_SESSIONS = 1_000;
+
+  /** And with all keys. All of them are held in memory. */
+  static final int SESSIONS = 10_000;
+
+  /** How soon a server learns of sessions that others have begun or ended. */
+  static final Duration SESSIONS_READ = Duration.ofSeconds(1);
+
+  /** A cookie that is longer is not looked for. */
+  static final int SESSION_COOKIE_CHARS = 64;
+
   /** How long after it was made a key may end, if it ends. */
   public static final Duration KEY_TIME = Duration.ofDays(36_500);
 

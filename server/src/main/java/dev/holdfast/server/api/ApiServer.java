@@ -1,7 +1,9 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.rules.RetrySchedule;
 import dev.holdfast.engine.Holdfast;
+import dev.holdfast.server.pages.Pages;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.opentelemetry.api.trace.Tracer;
 import io.vertx.core.Context;
@@ -49,6 +51,7 @@ public final class ApiServer {
    * @param metrics where all parts of the program register what they measure
    * @param tracer makes spans of requests that bring events; absent when nobody wants them
    * @param tls encrypts connections; absent if somebody else does, or nobody
+   * @param dashboard what only the dashboard asks for
    */
   public record Options(
       String host,
@@ -60,7 +63,19 @@ public final class ApiServer {
       InstantSource clock,
       PrometheusMeterRegistry metrics,
       @Nullable Tracer tracer,
-      @Nullable ServerTls tls) {}
+      @Nullable ServerTls tls,
+      Dashboard dashboard) {}
+
+  /**
+   * What the dashboard asks for.
+   *
+   * @param sessionLength how long somebody stays signed in
+   * @param version of this program, to be shown
+   * @param speed how many times faster than usual the times of the rules go by: 1, but in a demo
+   * @param settings all of them, without secrets
+   */
+  public record Dashboard(
+      Duration sessionLength, String version, int speed, List<SettingInUse> settings) {}
 
   private ApiServer(
       Context context,
@@ -84,11 +99,14 @@ public final class ApiServer {
 
   static ApiServer start(Engine engine, Options options) throws IOException {
     Promise<ApiServer> started = Promise.promise();
+    Pages pages = Pages.load();
+    SignedIn signedIn = signedIn(engine, options);
     Doorkeeper keeper = Doorkeeper.stand(engine.context().owner());
     engine
         .context()
         .runOnContext(
-            _ -> listen(engine, options).onComplete(_ -> keeper.leave()).onComplete(started));
+            _ ->
+                listen(engine, options, pages, signedIn).onComplete(_ -> keeper.leave()).onComplete(started));
     try {
       return started
           .future()
@@ -103,7 +121,20 @@ public final class ApiServer {
     }
   }
 
-  private static Future<ApiServer> listen(Engine engine, Options options) {
+  private static SignedIn signedIn(Engine engine, Options options) throws IOException {
+    try {
+      return SignedIn.open(
+          engine.sessions(),
+          options.keyring(),
+          options.clock(),
+          options.dashboard().sessionLength());
+    } catch (StoreException e) {
+      throw new IOException("cannot read who has signed in", e);
+    }
+  }
+
+  private static Future<ApiServer> listen(
+      Engine engine, Options options, Pages pages, SignedIn signedIn) {
     Context context = engine.context();
     Vertx vertx = context.owner();
     ApiLimits limits = options.limits();
@@ -137,10 +168,15 @@ public final class ApiServer {
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());
     FailedKeys failedKeys = new FailedKeys();
+    Authentication authentication =
+        new Authentication(options.keyring(), options.clock(), failedKeys, signedIn);
+    routes.addAll(new SessionApi(engine, authentication, signedIn, options.dashboard()).routes());
+    routes.addAll(new SettingsApi(options.dashboard().settings()).routes());
     Intake intake =
         new Intake(
             new Router(routes),
-            new Authentication(options.keyring(), options.clock(), failedKeys),
+            new Router(new PagesApi(pages).routes()),
+            authentication,
             connections,
             stopping::get);
     HttpServer server =
@@ -161,6 +197,11 @@ public final class ApiServer {
               connections.sweep();
               failedKeys.sweep(Connections.now());
             });
+    List<Long> timers = new ArrayList<>(List.of(sweeper));
+    if (signedIn.isShared()) {
+      timers.add(
+          vertx.setPeriodic(ApiLimits.SESSIONS_READ.toMillis(), _ -> signedIn.learn(context)));
+    }
     return server
         .listen()
         .map(
@@ -170,18 +211,22 @@ public final class ApiServer {
                     stopping,
                     metrics,
                     listening,
-                    timers(sweeper, tls, vertx, listening),
+                    timers(timers, tls, vertx, listening),
                     List.copyOf(routes)))
         .onFailure(
             _ -> {
-              vertx.cancelTimer(sweeper);
+              timers.forEach(vertx::cancelTimer);
               metrics.close();
             });
   }
 
   private static List<Long> timers(
-      long sweeper, @Nullable ServerTls tls, Vertx vertx, HttpServer server) {
-    return tls == null ? List.of(sweeper) : List.of(sweeper, tls.watch(vertx, server));
+      List<Long> begun, @Nullable ServerTls tls, Vertx vertx, HttpServer server) {
+    List<Long> timers = new ArrayList<>(begun);
+    if (tls != null) {
+      timers.add(tls.watch(vertx, server));
+    }
+    return List.copyOf(timers);
   }
 
   /**

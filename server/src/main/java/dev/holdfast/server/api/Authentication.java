@@ -5,11 +5,13 @@ import dev.holdfast.server.api.FailedKeys.Reason;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
@@ -21,18 +23,25 @@ import org.jspecify.annotations.Nullable;
 final class Authentication {
   private static final CharSequence TENANT_HEADER = HttpHeaders.createOptimized("holdfast-tenant");
   private static final CharSequence SESSION_ID = HttpHeaders.createOptimized("sessionid");
+  private static final CharSequence CSRF_HEADER = HttpHeaders.createOptimized("holdfast-csrf");
   private static final String SCHEME = "Bearer ";
   private static final String DEFAULT_TENANT = "default";
 
   private final Authenticator authenticator;
   private final InstantSource clock;
   private final FailedKeys failedKeys;
+  private final SignedIn signedIn;
   private final MessageDigest sha256;
 
-  Authentication(Authenticator authenticator, InstantSource clock, FailedKeys failedKeys) {
+  Authentication(
+      Authenticator authenticator,
+      InstantSource clock,
+      FailedKeys failedKeys,
+      SignedIn signedIn) {
     this.authenticator = authenticator;
     this.clock = clock;
     this.failedKeys = failedKeys;
+    this.signedIn = signedIn;
     try {
       this.sha256 = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
@@ -40,9 +49,16 @@ final class Authentication {
     }
   }
 
+  /**
+   * Somebody who is known.
+   *
+   * @param session by which it is known; absent where it has sent its key
+   */
+  record Known(Principal principal, SignedIn.@Nullable Open session) {}
+
   /** Who sends the request, if the key allows the call. */
   Caller caller(HttpServerRequest request, Route route) {
-    Principal principal = principal(request, route.credential());
+    Principal principal = known(request, route.credential()).principal();
     Access access = route.access();
     if (!access.allows(principal.role())) {
       throw Refusal.of(
@@ -60,42 +76,102 @@ final class Authentication {
     return caller(principal, request.headers().get(TENANT_HEADER));
   }
 
-  private Principal principal(HttpServerRequest request, Route.Credential credential) {
-    MultiMap headers = request.headers();
-    String key =
-        switch (credential) {
-          case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
-          case SESSION_ID -> headers.get(SESSION_ID);
-        };
-    if (key == null) {
+  /**
+   * Who sends the request: the one whose key is in the header for keys. Only where that header is
+   * not there a cookie is looked at.
+   */
+  Known known(HttpServerRequest request, Route.Credential credential) {
+    String key = key(request.headers(), credential);
+    if (key != null) {
+      return new Known(ofKey(request, key, unauthenticated(credential)), null);
+    }
+    String cookie = credential == Route.Credential.BEARER ? cookie(request.headers()) : null;
+    if (cookie == null) {
       throw new Refusal(unauthenticated(credential));
     }
+    return ofSession(request, cookie);
+  }
+
+  private static @Nullable String key(MultiMap headers, Route.Credential credential) {
+    return switch (credential) {
+      case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
+      case SESSION_ID -> headers.get(SESSION_ID);
+    };
+  }
+
+  private static @Nullable String cookie(MultiMap headers) {
+    return headers.contains(HttpHeaders.AUTHORIZATION)
+        ? null
+        : SessionCookie.in(headers.get(HttpHeaders.COOKIE));
+  }
+
+  /**
+   * Whose a key is. One that is not valid is counted.
+   *
+   * @param otherwise what is answered when it is nobody's
+   */
+  Principal ofKey(HttpServerRequest request, String key, Problem otherwise) {
     return switch (recognise(key)) {
       case Authenticator.Valid valid -> valid.principal();
       case Authenticator.Expired expired ->
           throw failed(request, Reason.EXPIRED, Problem.expired(expired.at()));
-      case Authenticator.Unknown _ ->
-          throw failed(request, Reason.UNKNOWN, unauthenticated(credential));
+      case Authenticator.Unknown _ -> throw failed(request, Reason.UNKNOWN, otherwise);
     };
   }
 
-  /** The hash of the key of a request, if it is one to be looked for first. */
-  byte @Nullable [] keyToLookFor(HttpServerRequest request) {
-    String bearer = afterScheme(request.headers().get(HttpHeaders.AUTHORIZATION));
-    String key = bearer == null ? request.headers().get(SESSION_ID) : bearer;
-    if (key == null || key.length() > ApiLimits.KEY_CHARS) {
+  /**
+   * Whose a session is. One that has ended is not counted: browsers go on sending its cookie, and
+   * nobody guesses one.
+   */
+  private Known ofSession(HttpServerRequest request, String cookie) {
+    Instant now = clock.instant();
+    SignedIn.Open session = signedIn.find(cookie, now);
+    if (session == null) {
+      throw new Refusal(Problem.SESSION_ENDED);
+    }
+    Principal principal =
+        switch (authenticator.authenticate(session.keyHash(), now)) {
+          case Authenticator.Valid valid -> valid.principal();
+          case Authenticator.Expired expired -> throw new Refusal(Problem.expired(expired.at()));
+          case Authenticator.Unknown _ -> throw new Refusal(Problem.SESSION_ENDED);
+        };
+    if (changes(request.method()) && !session.isCsrf(request.headers().get(CSRF_HEADER))) {
+      throw new Refusal(Problem.CSRF_TOKEN);
+    }
+    return new Known(principal, session);
+  }
+
+  private static boolean changes(HttpMethod method) {
+    return !method.equals(HttpMethod.GET) && !method.equals(HttpMethod.HEAD);
+  }
+
+  /** Something to be looked for before a request is gone on with. Blocking, on any thread. */
+  interface Search {
+    void run() throws StoreException;
+  }
+
+  /** What is to be looked for first, if anything: a key or a session from elsewhere. */
+  @Nullable Search search(HttpServerRequest request) {
+    MultiMap headers = request.headers();
+    String bearer = afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
+    String key = bearer == null ? headers.get(SESSION_ID) : bearer;
+    if (key != null) {
+      return searchKey(key);
+    }
+    String cookie = cookie(headers);
+    return cookie != null && signedIn.mayBeNew(cookie) ? () -> signedIn.lookFor(cookie) : null;
+  }
+
+  /** The same for a key. */
+  @Nullable Search searchKey(String key) {
+    if (key.length() > ApiLimits.KEY_CHARS) {
       return null;
     }
     byte[] hash = hash(key);
-    return authenticator.mayBeNew(hash) ? hash : null;
+    return authenticator.mayBeNew(hash) ? () -> authenticator.lookFor(hash) : null;
   }
 
-  /** Looks for it. Blocking, on any thread. */
-  void lookFor(byte[] hash) throws StoreException {
-    authenticator.lookFor(hash);
-  }
-
-  private byte[] hash(String key) {
+  byte[] hash(String key) {
     return sha256.digest(key.strip().getBytes(StandardCharsets.UTF_8));
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.port.StoreException;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Knows who a key belongs to. Asked on the event loop for every request, so it answers from memory.
@@ -34,6 +35,11 @@ public interface Authenticator {
    * @param sha256OfKey only the hash of a key is ever passed on or kept
    */
   Recognition authenticate(byte[] sha256OfKey, Instant now);
+
+  /** The hash of the key that is set and stored nowhere; absent when none is. */
+  default byte @Nullable [] fixedKey() {
+    return null;
+  }
 
   /**
    * Whether a key that is not known may have been made elsewhere a moment ago, so that it is worth

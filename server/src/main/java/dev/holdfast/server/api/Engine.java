@@ -57,6 +57,9 @@ interface Engine {
 
   Future<Audit.Found> audit(Audit.Query query);
 
+  /** Where it is kept who has signed in. Blocking. */
+  SessionRows sessions();
+
   static Engine of(Holdfast holdfast) {
     return new Engine() {
       @Override
@@ -123,6 +126,11 @@ interface Engine {
       @Override
       public Future<Audit.Found> audit(Audit.Query query) {
         return holdfast.audit(query);
+      }
+
+      @Override
+      public SessionRows sessions() {
+        return SessionRows.of(holdfast.sessions());
       }
     };
   }

@@ -9,6 +9,7 @@ import io.opentelemetry.api.trace.Span;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpHeaders;
@@ -442,14 +443,18 @@ final class Exchange {
   /**
    * Answers with what is the same for everybody. The caller may keep a copy, and asks by its tag
    * whether it is still the same.
+   *
+   * @param further sets other headers than those about that
    */
-  void answerTagged(CharSequence contentType, Buffer content, String tag) {
+  void answerTagged(
+      CharSequence contentType, Buffer content, String tag, Consumer<MultiMap> further) {
     if (begin()) {
       String known = request.headers().get(HttpHeaders.IF_NONE_MATCH);
       boolean same = known != null && (known.equals("*") || known.contains(tag));
       HttpServerResponse response = request.response().setStatusCode(same ? 304 : 200);
       response.putHeader(HttpHeaders.ETAG, tag);
       response.putHeader(CACHE_CONTROL, NO_CACHE);
+      further.accept(response.headers());
       if (!same) {
         response.putHeader(HttpHeaders.CONTENT_TYPE, contentType);
       }
@@ -515,6 +520,23 @@ final class Exchange {
       response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
       response.putHeader(HttpHeaders.LOCATION, location);
       response.putHeader(CACHE_CONTROL, NO_STORE);
+      end(response, json);
+    }
+  }
+
+  /**
+   * Answers with a cookie.
+   *
+   * @param json absent for an answer without a body
+   */
+  void answerWithCookie(int status, String cookie, @Nullable Buffer json) {
+    if (begin()) {
+      HttpServerResponse response = request.response().setStatusCode(status);
+      response.putHeader(HttpHeaders.SET_COOKIE, cookie);
+      response.putHeader(CACHE_CONTROL, NO_STORE);
+      if (json != null) {
+        response.putHeader(HttpHeaders.CONTENT_TYPE, JSON);
+      }
       end(response, json);
     }
   }

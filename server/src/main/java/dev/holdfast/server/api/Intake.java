@@ -27,19 +27,24 @@ final class Intake {
   private static final byte[] NO_BODY = new byte[0];
 
   private final Router router;
+  private final Router pages;
   private final Authentication authentication;
   private final Connections connections;
   private final BooleanSupplier stopping;
 
   /**
+   * @param router finds calls
+   * @param pages finds what is no call: the dashboard's files
    * @param stopping whether only health is still answered
    */
   Intake(
       Router router,
+      Router pages,
       Authentication authentication,
       Connections connections,
       BooleanSupplier stopping) {
     this.router = router;
+    this.pages = pages;
     this.authentication = authentication;
     this.connections = connections;
     this.stopping = stopping;
@@ -56,8 +61,8 @@ final class Intake {
     if (expectsBody) {
       request.handler(exchange::chunk);
     }
-    byte[] toLookFor = authentication.keyToLookFor(request);
-    if (toLookFor == null) {
+    Authentication.Search search = authentication.search(request);
+    if (search == null) {
       begin(exchange, declaredBytes, expectsBody);
       return;
     }
@@ -66,7 +71,7 @@ final class Intake {
         .context()
         .executeBlocking(
             () -> {
-              authentication.lookFor(toLookFor);
+              search.run();
               return true;
             },
             false)
@@ -112,6 +117,10 @@ final class Intake {
     HttpServerRequest request = exchange.request();
     String path = request.path();
     Router.Match match = path == null ? null : router.match(path);
+    boolean isCall = match != null;
+    if (match == null) {
+      match = path == null ? null : pages.match(path);
+    }
     if (match == null) {
       throw Refusal.of(
           Kind.NO_SUCH_PATH,
@@ -131,8 +140,9 @@ final class Intake {
       exchange.challengeWith(route.credential());
       caller = authentication.caller(request, route);
     }
-    exchange.routed(
-        route, match.variable(), Parameters.of(request.query(), route.parameters()), caller);
+    Parameters parameters =
+        isCall ? Parameters.of(request.query(), route.parameters()) : Parameters.NONE;
+    exchange.routed(route, match.variable(), parameters, caller);
     return route;
   }
 

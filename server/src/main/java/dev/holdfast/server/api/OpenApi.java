@@ -54,6 +54,6 @@ final class OpenApi {
   }
 
   private void get(Exchange exchange, byte[] body) {
-    exchange.answerTagged(YAML, document, tag);
+    exchange.answerTagged(YAML, document, tag, _ -> {});
   }
 }

@@ -43,6 +43,7 @@ record Problem(
     UNAUTHENTICATED(401, "unauthenticated", "A valid key is needed"),
     KEY_EXPIRED(401, "key-expired", "The key has expired"),
     NOT_ALLOWED(403, "not-allowed", "The key does not allow this"),
+    CSRF_TOKEN(403, "csrf-token", "The header Holdfast-Csrf is missing or not right"),
     NOT_FOUND(404, "not-found", "There is no such thing"),
     NO_SUCH_PATH(404, "no-such-path", "There is no such path"),
     METHOD_NOT_ALLOWED(405, "method-not-allowed", "The path does not know this method"),
@@ -84,6 +85,18 @@ record Problem(
 
   static final Problem UNKNOWN_ID =
       of(Kind.NOT_FOUND, "Check the id, and that the key belongs to the tenant that has it.");
+
+  static final Problem SESSION_ENDED =
+      of(
+          Kind.UNAUTHENTICATED,
+          "The session has ended. Sign in again, with POST /v1/session and a valid key.");
+
+  static final Problem CSRF_TOKEN =
+      of(
+          Kind.CSRF_TOKEN,
+          "Holdfast-Csrf",
+          "With the cookie of a session, every request that changes something needs the header"
+              + " \"Holdfast-Csrf: <csrf>\". GET /v1/session tells its value.");
 
   static final Problem STOPPING =
       of(Kind.STOPPING, "Send the same request again in a few seconds.").retryAfter(5);

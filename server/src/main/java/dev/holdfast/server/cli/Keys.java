@@ -5,6 +5,7 @@ import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.ApiKey;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.server.api.Keyring;
+import dev.holdfast.server.api.MissedKeys;
 import dev.holdfast.server.api.Principal;
 import java.io.PrintWriter;
 import java.nio.ByteBuffer;
@@ -242,6 +243,11 @@ final class Keys implements Keyring {
       return UNKNOWN;
     }
     return found.recognise(now);
+  }
+
+  @Override
+  public byte @Nullable [] fixedKey() {
+    return fixed;
   }
 
   @Override

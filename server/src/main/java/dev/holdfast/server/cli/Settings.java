@@ -17,6 +17,8 @@ import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
+import dev.holdfast.server.api.SettingInUse;
+import dev.holdfast.server.api.SettingInUse.From;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.tracing.Tracing;
 import java.net.InetAddress;
@@ -160,6 +162,14 @@ final class Settings {
           "A fixed key for automation: an admin of all tenants for as long as it is set, and never"
               + " stored. Without it a key is made at the first start and printed once. It must have 32"
               + " characters or more where server.host lets others connect.");
+
+  static final Setting<Duration> SESSION_LENGTH =
+      declare(
+          "session.length",
+          Kind.duration("1m", "90d"),
+          "12h",
+          "How long somebody who has signed in with a browser stays signed in. It ends earlier when they"
+              + " sign out, or their key is revoked or expires.");
 
   static final Setting<List<MasterKey>> SECRETS_KEY =
       declare(
@@ -654,6 +664,29 @@ final class Settings {
       }
     }
     return facts;
+  }
+
+  /** All that the server runs with, without secrets. */
+  List<SettingInUse> inUse() {
+    return CATALOGUE.stream().map(this::inUse).toList();
+  }
+
+  private SettingInUse inUse(Setting<?> setting) {
+    Given value = given.get(setting.key());
+    String text = value == null ? setting.defaultText() : value.text();
+    return new SettingInUse(
+        setting.key(),
+        setting.kind().isSecret() && !text.isEmpty() ? "****" : text,
+        setting.defaultText(),
+        value == null ? From.DEFAULT : from(setting, value.origin()),
+        setting.description());
+  }
+
+  private static From from(Setting<?> setting, String origin) {
+    if (origin.startsWith("--")) {
+      return From.ARGUMENT;
+    }
+    return origin.equals(setting.variable()) ? From.ENVIRONMENT : From.FILE;
   }
 
   /** What was given, without secrets. */

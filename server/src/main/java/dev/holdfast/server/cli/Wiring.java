@@ -61,7 +61,14 @@ final class Wiring {
   private Wiring() {}
 
   static Server start(Settings settings, InstantSource clock, PrintWriter out) throws CannotStart {
-    return start(settings, clock, out, Lookups.within(settings.get(Settings.DELIVERY_TIMEOUT)));
+    return start(settings, clock, out, 1);
+  }
+
+  /** One whose rules are set to go by so many times faster than usual, as its pages tell. */
+  static Server start(Settings settings, InstantSource clock, PrintWriter out, int speed)
+      throws CannotStart {
+    return start(
+        settings, clock, out, Lookups.within(settings.get(Settings.DELIVERY_TIMEOUT)), speed);
   }
 
   /**
@@ -69,6 +76,16 @@ final class Wiring {
    */
   static Server start(
       Settings settings, InstantSource clock, PrintWriter out, AddressResolverOptions names)
+      throws CannotStart {
+    return start(settings, clock, out, names, 1);
+  }
+
+  private static Server start(
+      Settings settings,
+      InstantSource clock,
+      PrintWriter out,
+      AddressResolverOptions names,
+      int speed)
       throws CannotStart {
     ServerTls tls = tls(settings, clock);
     Options options =
@@ -94,7 +111,7 @@ final class Wiring {
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       api =
           ApiServer.start(
-              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls));
+              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls, speed));
       engine.audit().append(started(settings, clock.instant()));
       List<Long> timers = new ArrayList<>();
       timers.add(vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys)));
@@ -186,7 +203,8 @@ final class Wiring {
       InstantSource clock,
       PrometheusMeterRegistry metrics,
       @Nullable Tracer tracer,
-      @Nullable ServerTls tls) {
+      @Nullable ServerTls tls,
+      int speed) {
     return new ApiServer.Options(
         settings.get(Settings.SERVER_HOST),
         settings.get(Settings.SERVER_PORT),
@@ -197,7 +215,9 @@ final class Wiring {
         clock,
         metrics,
         tracer,
-        tls);
+        tls,
+        new ApiServer.Dashboard(
+            settings.get(Settings.SESSION_LENGTH), Version.NUMBER, speed, settings.inUse()));
   }
 
   /** Where everything that is measured comes together, with what only this class knows. */

@@ -8,6 +8,7 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.dialect.Dialect;
 import com.networknt.schema.dialect.Dialects;
 import com.networknt.schema.keyword.NonValidationKeyword;
+import dev.holdfast.server.pages.Pages;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -53,6 +54,9 @@ public final class Documented {
 
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "options", "head", "patch", "trace");
+
+  /** What the document does not describe: files for browsers. */
+  private static final Router PAGES = pages();
 
   private Documented() {}
 
@@ -155,6 +159,9 @@ public final class Documented {
     boolean isHead = request.method().equals("HEAD");
     String method = isHead ? "get" : request.method().toLowerCase(Locale.ROOT);
     String path = path(request.target());
+    if (method.equals("get") && isOk(answer.status()) && PAGES.match(path) != null) {
+      return List.of();
+    }
     Operation operation = operation(method, path);
     List<Place> responses = new ArrayList<>();
     if (operation != null) {
@@ -166,6 +173,18 @@ public final class Documented {
       wrong.addAll(requestProblems(operation, path, request));
     }
     return wrong;
+  }
+
+  private static boolean isOk(int status) {
+    return status == 200 || status == 304;
+  }
+
+  private static Router pages() {
+    try {
+      return new Router(new PagesApi(Pages.load()).routes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** As the server takes it out: a fragment, which no target should have, ends it only at last. */

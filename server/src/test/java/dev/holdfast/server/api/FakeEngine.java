@@ -41,6 +41,8 @@ final class FakeEngine implements Engine {
   private final Context context;
   private final AtomicInteger ids = new AtomicInteger();
 
+  private final FakeSessions sessions = new FakeSessions();
+
   /** What was asked, in order. */
   final List<Request> asked = new CopyOnWriteArrayList<>();
 
@@ -211,6 +213,11 @@ final class FakeEngine implements Engine {
   @Override
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
     return Future.succeededFuture(Optional.empty());
+  }
+
+  @Override
+  public SessionRows sessions() {
+    return sessions;
   }
 
   @Override

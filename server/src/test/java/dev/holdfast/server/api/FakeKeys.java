@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class FakeKeys implements Keyring {
   private final Map<String, Recognition> given = new ConcurrentHashMap<>();
   private final List<Key> made = new CopyOnWriteArrayList<>();
+  private volatile byte @Nullable [] fixed;
   private long lastId = Id.floor(Instant.parse("2026-01-01T00:00:00Z"));
 
   FakeKeys give(String text, @Nullable String tenant, Role role) {
@@ -33,11 +34,36 @@ final class FakeKeys implements Keyring {
     return this;
   }
 
+  /** Gives nobody the key any more. */
+  FakeKeys take(String text) {
+    given.remove(hash(text));
+    return this;
+  }
+
+  /** Sets the key that is stored nowhere; none when absent. */
+  void fix(@Nullable String text) {
+    byte[] before = fixed;
+    if (before != null) {
+      given.remove(HexFormat.of().formatHex(before));
+    }
+    fixed = text == null ? null : sha256(text);
+    if (text != null) {
+      give(text, null, Role.ADMIN);
+    }
+  }
+
+  @Override
+  public byte @Nullable [] fixedKey() {
+    return fixed;
+  }
+
   private static String hash(String key) {
+    return HexFormat.of().formatHex(sha256(key));
+  }
+
+  static byte[] sha256(String key) {
     try {
-      return HexFormat.of()
-          .formatHex(
-              MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8)));
+      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e);
     }

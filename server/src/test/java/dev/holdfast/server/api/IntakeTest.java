@@ -90,7 +90,6 @@ class IntakeTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "/",
         "/v1",
         "/v1/",
         "/v1/event",

@@ -60,6 +60,8 @@ final class RequestFuzzTest {
           "/v1/replays",
           "/v1/replays/ID",
           "/v1/replays/ID/cancel",
+          "/v1/session",
+          "/v1/settings",
           WORKFRONT + "/subscriptions",
           WORKFRONT + "/subscriptions/list",
           WORKFRONT + "/subscriptions/version",

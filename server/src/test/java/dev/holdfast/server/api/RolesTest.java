@@ -58,6 +58,10 @@ class RolesTest {
           Map.entry("POST /v1/keys", ADMIN),
           Map.entry("GET /v1/keys", ADMIN),
           Map.entry("DELETE /v1/keys/{id}", ADMIN),
+          Map.entry("POST /v1/session", ALL),
+          Map.entry("GET /v1/session", LOOK),
+          Map.entry("DELETE /v1/session", LOOK),
+          Map.entry("GET /v1/settings", LOOK),
           Map.entry("GET /v1/audit", ADMIN),
           Map.entry("GET /v1/master-key", ADMIN),
           Map.entry("POST /v1/master-key/rotate", ADMIN),
@@ -77,11 +81,16 @@ class RolesTest {
 
   /** These answer also without a key. */
   private static final Set<String> OPEN =
-      Set.of("GET /health/live", "GET /health/ready", "GET /openapi.yaml");
+      Set.of("GET /health/live", "GET /health/ready", "GET /openapi.yaml", "POST /v1/session");
 
   /** These are about all tenants together. */
   private static final Set<String> WIDE =
-      Set.of("GET /metrics", "GET /v1/cluster", "GET /v1/master-key", "POST /v1/master-key/rotate");
+      Set.of(
+          "GET /metrics",
+          "GET /v1/cluster",
+          "GET /v1/settings",
+          "GET /v1/master-key",
+          "POST /v1/master-key/rotate");
 
   private final RealEngine engine;
   private final TestServer server;

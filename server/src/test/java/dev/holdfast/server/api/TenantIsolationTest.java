@@ -222,6 +222,10 @@ class TenantIsolationTest {
         all,
         "POST /v1/master-key/rotate",
         new Probe(Expected.FORBIDDEN, "/v1/master-key/rotate", ""));
+    put(all, "POST /v1/session", own("/v1/session", "{\"key\":\"rival-key\"}"));
+    put(all, "GET /v1/session", own("/v1/session"));
+    put(all, "DELETE /v1/session", notFound("/v1/session"));
+    put(all, "GET /v1/settings", new Probe(Expected.FORBIDDEN, "/v1/settings", ""));
     put(all, "GET /v1/cluster", new Probe(Expected.FORBIDDEN, "/v1/cluster", ""));
     put(all, "GET /metrics", new Probe(Expected.FORBIDDEN, "/metrics", ""));
     for (String path : List.of("/health/live", "/health/ready", "/openapi.yaml")) {

@@ -14,6 +14,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -32,6 +33,13 @@ final class TestServer implements AutoCloseable {
   static final String OPERATOR_KEY = "operator-key";
   static final String PUBLISHER_KEY = "publisher-key";
   static final String ACME_KEY = "acme-key";
+
+  private static final ApiServer.Dashboard DASHBOARD =
+      new ApiServer.Dashboard(
+          Duration.ofHours(12),
+          "1.2.3",
+          1,
+          List.of(new SettingInUse("one.thing", "2s", "1s", SettingInUse.From.FILE, "A thing.")));
 
   /** Reads whatever an event may carry. */
   static final JsonMapper MAPPER =
@@ -90,8 +98,23 @@ final class TestServer implements AutoCloseable {
     return start(engine, ApiLimits.defaults(), TestServer::normalised, 0, keyring);
   }
 
+  static TestServer start(Engine engine, Keyring keyring, InstantSource clock) throws IOException {
+    return start(engine, ApiLimits.defaults(), TestServer::normalised, 0, keyring, clock);
+  }
+
   private static TestServer start(
       Engine engine, ApiLimits limits, EndpointUrls urls, int port, Keyring keyring)
+      throws IOException {
+    return start(engine, limits, urls, port, keyring, InstantSource.system());
+  }
+
+  private static TestServer start(
+      Engine engine,
+      ApiLimits limits,
+      EndpointUrls urls,
+      int port,
+      Keyring keyring,
+      InstantSource clock)
       throws IOException {
     return new TestServer(
         ApiServer.start(
@@ -103,10 +126,11 @@ final class TestServer implements AutoCloseable {
                 RealEngine.SCHEDULE,
                 urls,
                 keyring,
-                InstantSource.system(),
+                clock,
                 new PrometheusMeterRegistry(PrometheusConfig.DEFAULT),
                 null,
-                null)));
+                null,
+                DASHBOARD)));
   }
 
   private static String normalised(String url) {

@@ -35,6 +35,10 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
               "id:long, name:text, role:text, tenant:text, hash:bytes, created_at:long, sum:long,"
                   + " expires_at:long, last_used_at:long"),
           table(
+              "sessions",
+              "id:long, hash:bytes, key_hash:bytes, fixed:bytes, began_at:long, expires_at:long,"
+                  + " sum:long"),
+          table(
               "endpoints",
               "id:long, tenant:text, url:text, created_at:long, state:text, since:long, reason:text,"
                   + " successes:long, failures:long, previous_attempts:long,"

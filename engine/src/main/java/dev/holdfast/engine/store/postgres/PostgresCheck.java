@@ -14,6 +14,7 @@ import dev.holdfast.engine.store.Remaking;
 import dev.holdfast.engine.store.ReplayRow;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Seals;
+import dev.holdfast.engine.store.Sessions;
 import dev.holdfast.engine.store.StoreCheck.Result;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
@@ -244,6 +245,7 @@ public final class PostgresCheck {
     table("subscriptions", SubscriptionRow.COLUMNS, row -> SubscriptionRow.read(row, seals));
     table("data_keys", DataKeys.COLUMNS, DataKeys::key);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
+    table("sessions", Sessions.COLUMNS, Sessions::session);
     for (Belonging belonging : Belonging.values()) {
       belongings(belonging);
     }

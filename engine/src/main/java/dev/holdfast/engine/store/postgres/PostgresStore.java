@@ -22,6 +22,7 @@ import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.Retention;
 import dev.holdfast.engine.store.Rows;
 import dev.holdfast.engine.store.Seals;
+import dev.holdfast.engine.store.Sessions;
 import dev.holdfast.engine.store.StoreLimits;
 import dev.holdfast.engine.store.StoreRefused;
 import dev.holdfast.engine.store.StoreVault;
@@ -78,6 +79,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresHistory history;
   private final PostgresReplays replays;
   private final ApiKeys apiKeys;
+  private final Sessions sessions;
   private final Audit audit;
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
@@ -154,6 +156,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     history = new PostgresHistory(connections, limits, seals);
     replays = new PostgresReplays(alongIndexes, limits);
     apiKeys = new ApiKeys(transactions);
+    sessions = new Sessions(transactions);
     audit = new Audit(transactions, limits.historyRows());
     extent = new PostgresExtent(alongIndexes);
     upkeep = new PostgresUpkeep(connections);
@@ -277,6 +280,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public ApiKeys apiKeys() {
     return apiKeys;
+  }
+
+  @Override
+  public Sessions sessions() {
+    return sessions;
   }
 
   @Override

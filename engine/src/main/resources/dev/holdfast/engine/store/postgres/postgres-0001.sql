@@ -416,6 +416,16 @@ CREATE TABLE api_keys (
   last_used_at bigint
 );
 
+CREATE TABLE sessions (
+  id         bigint PRIMARY KEY,
+  hash       bytea NOT NULL UNIQUE,
+  key_hash   bytea,
+  fixed      bytea,
+  began_at   bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  sum        bigint NOT NULL
+);
+
 CREATE TABLE data_keys (
   id         bigint PRIMARY KEY,
   master     text NOT NULL,

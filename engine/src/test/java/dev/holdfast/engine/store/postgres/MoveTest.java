@@ -153,6 +153,9 @@ final class MoveTest {
       assertThat(after.version()).isEqualTo(MovedTable.VERSION);
       assertThat(to.latestTime()).isEqualTo(from.latestTime());
       assertThat(to.apiKeys().all()).isEqualTo(from.apiKeys().all());
+      assertThat(to.sessions().all())
+          .usingRecursiveFieldByFieldElementComparator()
+          .containsExactlyInAnyOrderElementsOf(from.sessions().all());
       Audit.Query all = new Audit.Query(null, null, null, null, null, null, Long.MAX_VALUE, 1_000);
       same(to.audit().find(all).entries(), from.audit().find(all).entries());
       for (String tenant : before.stored().keySet()) {

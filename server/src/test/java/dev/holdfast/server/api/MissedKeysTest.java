@@ -1,4 +1,4 @@
-package dev.holdfast.server.cli;
+package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,16 +1,16 @@
-package dev.holdfast.server.cli;
+package dev.holdfast.server.api;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 
 /**
- * Says which unknown keys are worth looking for in a store that others write into, too: each of
+ * Says which unknown keys, or cookies, are worth looking for in a store that others write into, too: each of
  * them once, and few in a second. What was made meanwhile is learned every second anyway, so
  * whoever sends many that are nobody's makes others wait that long at most. May be used by any
  * thread.
  */
-final class MissedKeys {
+public final class MissedKeys {
   private static final int MOST = 1_000;
   private static final int IN_A_SECOND = 50;
   private static final long SECOND = Duration.ofSeconds(1).toNanos();
@@ -27,7 +27,7 @@ final class MissedKeys {
    *
    * @param now monotonic, in nanoseconds
    */
-  synchronized boolean mayLook(byte[] hash, long now) {
+  public synchronized boolean mayLook(byte[] hash, long now) {
     ByteBuffer key = ByteBuffer.wrap(hash);
     if (looked.contains(key)) {
       return false;

@@ -1,0 +1,46 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.engine.store.Session;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Sessions that are kept in memory, as a store that several servers share would keep them. */
+final class FakeSessions implements SessionRows {
+  private final List<Session> all = new CopyOnWriteArrayList<>();
+  private final boolean isShared;
+
+  FakeSessions() {
+    this(false);
+  }
+
+  FakeSessions(boolean isShared) {
+    this.isShared = isShared;
+  }
+
+  @Override
+  public boolean isShared() {
+    return isShared;
+  }
+
+  @Override
+  public void put(Session session) {
+    all.add(session);
+  }
+
+  @Override
+  public void delete(byte[] hash) {
+    all.removeIf(session -> Arrays.equals(session.hash(), hash));
+  }
+
+  @Override
+  public List<Session> all() {
+    return List.copyOf(all);
+  }
+
+  @Override
+  public Optional<Session> find(byte[] hash) {
+    return all.stream().filter(session -> Arrays.equals(session.hash(), hash)).findFirst();
+  }
+}
