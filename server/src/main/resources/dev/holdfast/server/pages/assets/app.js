@@ -157,7 +157,7 @@ function TenantChooser() {
   const [names, setNames] = useState(knownTenants());
   useEffect(() => {
     if (current.tenant === null && may('administer')) {
-      get('/v1/keys', { limit: 1000 })
+      get('/v1/keys', { limit: 1000 }, { wide: true })
         .then((list) => setNames([...new Set([...knownTenants(), ...list.items.map((key) => key.tenant).filter(Boolean)])]))
         .catch(() => {});
     }

@@ -3,6 +3,7 @@
 //   await get('/v1/endpoints', { state: 'frozen', limit: 50 })     query values that are null, undefined or '' are left out; arrays become a,b
 //   await post('/v1/endpoints/' + id + '/enable')                  sends the CSRF header; a body is sent as JSON
 //   await patch(path, body), await del(path), await put(path, body)
+//   get(path, query, { wide: true })                               about all tenants, so that none is named (settings, cluster)
 //
 // They return the parsed JSON (null for 204) and throw a Problem:
 //   problem.status (0: not reached), .title, .detail (what to do), .field, .type ('not-found', …), .reference
@@ -68,8 +69,11 @@ export function callHeaders(method) {
   return headers;
 }
 
-async function call(method, path, body, { signal } = {}) {
+async function call(method, path, body, { signal, wide = false } = {}) {
   const headers = callHeaders(method);
+  if (wide) {
+    delete headers['holdfast-tenant'];
+  }
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }

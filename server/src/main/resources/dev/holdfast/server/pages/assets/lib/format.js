@@ -1,9 +1,9 @@
-// How numbers, times and reasons are written. Everything returns text.
+// How numbers, times and reasons are written. Everything returns text. A number and its unit are never parted by a line's end (NARROW).
 //
 //   number(12345) '12,345'    percent(0.704) '70 %'    bytes(2048) '2 KB'    rate(0.42) '0.42'    short(123456) '123 k'
 //   latency(42)               '42 ms', '1.25 s'; of attempts and percentiles; NEVER multiplied by the demo's speed
 //   duration(ms)              '7 min 20 s'; of the rules (gaps, limits, ages): multiplied by session.speed
-//   ago(time, now)            '3 min ago', × speed           until(time, now)   'in 7 min', or 'now', × speed
+//   ago(time, now)            '3 min ago', × speed; age(time, now) '3 min'           until(time, now)   'in 7 min', or 'now', × speed
 //   clockTime(time)           '14:03:22' local, with the day when it is not today      utc(time)   for a title
 //   setting('10m')            milliseconds of a setting's text
 //   reasonText(reason, state) why an endpoint is in its state, as a sentence
@@ -12,6 +12,8 @@
 //   host(url)                 'example.com/hooks/orders' without the scheme
 //   plural(3, 'endpoint')     '3 endpoints'
 import { speed } from './session.js';
+
+const NARROW = '\u202f';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
@@ -28,7 +30,7 @@ export function percent(share) {
     return '–';
   }
   const value = share * 100;
-  return `${value > 0 && value < 1 ? '<1' : value > 99 && value < 100 ? '>99' : Math.round(value)} %`;
+  return `${value > 0 && value < 1 ? '<1' : value > 99 && value < 100 ? '>99' : Math.round(value)}${NARROW}%`;
 }
 
 export function rate(value) {
@@ -42,7 +44,7 @@ export function short(value) {
   if (value < 10_000) {
     return whole.format(value);
   }
-  return value < 1_000_000 ? `${trim(value / 1000)} k` : `${trim(value / 1_000_000)} M`;
+  return value < 1_000_000 ? `${trim(value / 1000)}${NARROW}k` : `${trim(value / 1_000_000)}${NARROW}M`;
 }
 
 export function bytes(value) {
@@ -50,9 +52,9 @@ export function bytes(value) {
     return '–';
   }
   if (value < 1024) {
-    return `${value} B`;
+    return `${value}${NARROW}B`;
   }
-  return value < 1024 * 1024 ? `${trim(value / 1024)} KB` : `${trim(value / 1024 / 1024)} MB`;
+  return value < 1024 * 1024 ? `${trim(value / 1024)}${NARROW}KB` : `${trim(value / 1024 / 1024)}${NARROW}MB`;
 }
 
 export function latency(millis) {
@@ -60,9 +62,9 @@ export function latency(millis) {
     return '–';
   }
   if (millis < 1000) {
-    return `${millis < 10 && !Number.isInteger(millis) ? millis.toFixed(1) : Math.round(millis)} ms`;
+    return `${millis < 10 && !Number.isInteger(millis) ? millis.toFixed(1) : Math.round(millis)}${NARROW}ms`;
   }
-  return millis < 60_000 ? `${trim(millis / 1000, 2)} s` : plain(millis);
+  return millis < 60_000 ? `${trim(millis / 1000, 2)}${NARROW}s` : plain(millis);
 }
 
 export function duration(millis) {
@@ -87,7 +89,7 @@ export function until(time, now) {
 function plain(millis) {
   const seconds = Math.round(millis / 1000);
   if (millis < 1000) {
-    return `${Math.round(millis)} ms`;
+    return `${Math.round(millis)}${NARROW}ms`;
   }
   const units = [[86_400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
   const first = units.findIndex(([size]) => seconds >= size);
@@ -96,22 +98,22 @@ function plain(millis) {
   const rest = seconds - count * size;
   const next = units[first + 1];
   const smaller = next === undefined ? 0 : Math.floor(rest / next[0]);
-  return smaller === 0 ? `${count} ${name}` : `${count} ${name} ${smaller} ${next[1]}`;
+  return smaller === 0 ? `${count}${NARROW}${name}` : `${count}${NARROW}${name} ${smaller}${NARROW}${next[1]}`;
 }
 
 /** One unit, two below ten hours: what an age needs. */
 function coarse(millis) {
   const seconds = Math.floor(millis / 1000);
   if (seconds < 60) {
-    return `${seconds} s`;
+    return `${seconds}${NARROW}s`;
   }
   if (seconds < 3600) {
-    return `${Math.floor(seconds / 60)} min`;
+    return `${Math.floor(seconds / 60)}${NARROW}min`;
   }
   if (seconds < 36_000) {
     return plain(Math.floor(seconds / 60) * 60_000);
   }
-  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}${NARROW}h` : `${Math.floor(seconds / 86_400)}${NARROW}d`;
 }
 
 const timeFormat = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -4,7 +4,7 @@
 //   <${Card} title="Attempts" aside=${…}>…<//>                a section with an h2 (level=${3} for an h3)
 //   <${StateBadge} state="frozen" />                          an endpoint's state: shape and word
 //   <${StatusBadge} status="parked" />                        a message's status, a replay's state, or an attempt's outcome: shape and word
-//   <${Ago} time=${t} />  <${Countdown} time=${t} />  <${Time} time=${t} />    each with the UTC time as title; '–' for null
+//   <${Ago} time=${t} />  <${Age} …/> ('3 min')  <${Countdown} time=${t} />  <${Time} time=${t} />    each with the UTC time as title; '–' for null
 //   <${Id} value=${id} href="/messages/…" />                  an id in fixed width, linked when href is given, with a copy button when copy
 //   <${Copy} text=${…} label="Copy the id" />
 //   <${Button} onClick kind="primary|danger|plain" busy=${b} small disabled>Enable<//>   href makes it a link
@@ -108,6 +108,14 @@ export function Ago({ time }) {
     return html`<span class="quiet">–</span>`;
   }
   return html`<time datetime=${time} title=${format.utc(time)}>${format.ago(time, now)}</time>`;
+}
+
+export function Age({ time }) {
+  const now = useNow(tick());
+  if (!time) {
+    return html`<span class="quiet">–</span>`;
+  }
+  return html`<time datetime=${time} title=${format.utc(time)}>${format.age(time, now)}</time>`;
 }
 
 export function Countdown({ time, past = 'now' }) {
