@@ -23,7 +23,7 @@ function Shown() {
 
 function Alone({ cluster }) {
   const [node] = cluster.nodes;
-  return html`<${Card} title="This server runs alone">
+  return html`<${Card} kind="roomy" title="This server runs alone">
     <p class="card-text">Its store is embedded and its own, so that there is nothing to share. For several servers, start each with the same <code>store.url</code> of a PostgreSQL.</p>
     ${node && html`<${Facts} items=${[['Name', node.name], ['Version', node.version], ['Running', html`since <${Ago} time=${node.since} />`]]} />`}
   <//>`;
@@ -52,13 +52,13 @@ function Nodes({ cluster }) {
         { name: 'since', title: 'Started', cell: (row) => html`<${Ago} time=${row.since} />` },
       ]} />
     <//>
-    <${Card} title="Shards" aside=${html`<span class="quiet">${chosen === null ? 'each square is a shard' : describe(chosen, cluster)}</span>`}>
+    <${Card} kind="roomy" title="Shards" aside=${html`<span class="quiet">${chosen === null ? 'each square is a shard' : describe(chosen, cluster)}</span>`}>
       <div class="shards" role="img" aria-label=${summary(cluster, orphans)} onMouseLeave=${() => setChosen(null)}>
         ${cluster.shards.map((shard) => html`<span key=${shard.shard} class="shard ${shard.node === null ? 'shard-none' : `node-${(order.get(shard.node) ?? 5) % 6}`}" title=${describe(shard, cluster)} onMouseEnter=${() => setChosen(shard)}></span>`)}
       </div>
       <p class="key">${cluster.nodes.map((node) => html`<span key=${node.id}><i class="node-key node-${order.get(node.id) % 6}"></i>${node.name}: ${number(node.shards)}</span>`)}${orphans > 0 && html`<span><i class="node-key shard-none"></i>nobody: ${orphans}</span>`}</p>
     <//>
-    <${Card} title="Between the nodes">
+    <${Card} kind="roomy" title="Between the nodes">
       <${Facts} items=${[
         ['Handovers', html`${number(cluster.lag.handovers)}<span class="quiet block">groups of messages that are not taken yet</span>`],
         ['Oldest handover', latency(cluster.lag.oldestHandoverMillis)],

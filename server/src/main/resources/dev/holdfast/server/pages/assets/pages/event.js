@@ -32,7 +32,7 @@ function Shown({ event }) {
   return html`
     <${PageHeader} title=${event.type} sub=${html`<${Id} value=${event.id} copy />`} back=${{ href: '/events', text: 'Events' }} />
     <div class="columns">
-      <${Card} title="Body">
+      <${Card} kind="roomy" title="Body">
         <${Facts} items=${[
           ['Subject', event.subject === null ? html`<span class="quiet">none</span>` : html`<span class="breakable">${event.subject}</span>`],
           ['Occurred', event.occurredAt === null ? html`<span class="quiet">not said</span>` : html`<${Time} time=${event.occurredAt} />`],
@@ -65,7 +65,7 @@ function Matches({ id }) {
   const items = load.data ? load.data.items : [];
   const yes = items.filter((one) => one.matched).length;
   const shown = items.filter((one) => which === 'all' || one.matched === (which === 'yes'));
-  return html`<${Card} title="Who wants it" aside=${items.length > 0 && html`<${Tabs} label="Which subscriptions" value=${which} onChange=${setWhich} items=${[['all', `All ${items.length}`], ['yes', `Yes ${yes}`], ['no', `No ${items.length - yes}`]]} />`}>
+  return html`<${Card} kind="roomy" title="Who wants it" aside=${items.length > 0 && html`<${Tabs} label="Which subscriptions" value=${which} onChange=${setWhich} items=${[['all', `All ${items.length}`], ['yes', `Yes ${yes}`], ['no', `No ${items.length - yes}`]]} />`}>
     <${Loaded} load=${load} rows=${5} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="There are no subscriptions"><p><a href="/subscriptions/new">Make one</a> to get events like this.</p><//>`}>
       ${(data) => html`
         <ul class="matches">${[...shown].sort((a, b) => b.matched - a.matched).map((one) => html`<li key=${one.subscription} class=${one.matched ? 'match-yes' : 'match-no'}>

@@ -90,7 +90,7 @@ function Send({ onClose, onSent }) {
     }
   };
   const named = ['type', 'subject', 'data', 'previous'];
-  return html`<${Card} title="Send a test event" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
+  return html`<${Card} kind="roomy" title="Send a test event" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
     <form class="form" onSubmit=${submit}>
       <div class="pair">
         <${TextField} label="Type" required mono autofocus value=${type} onInput=${setType} error=${wrong.type || fieldError(send.error, 'type')} />

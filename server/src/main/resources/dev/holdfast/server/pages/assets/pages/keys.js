@@ -42,7 +42,7 @@ function List() {
     list.reload();
   };
   return html`
-    <${PageHeader} title="Keys" sub=${session().tenant === null ? 'Of all tenants.' : `Of the tenant ${session().tenant}.`}>
+    <${PageHeader} title="Keys" sub=${session().tenant === null ? 'Who may do what, of all tenants.' : `Who may do what, of the tenant ${session().tenant}.`}>
       ${asked.new === '' && html`<${Button} kind="primary" onClick=${() => ask({ new: '1' })}>New key<//>`}
     <//>
     ${asked.new !== '' && html`<${NewKey} onMade=${shown} onClose=${() => ask({ new: '' })} />`}
@@ -91,7 +91,7 @@ function NewKey({ onMade, onClose }) {
       make.run();
     }
   };
-  return html`<${Card} title="New key" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
+  return html`<${Card} kind="roomy" title="New key" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
     <form class="form" onSubmit=${submit}>
       <div class="pair">
         <${TextField} label="What it is for" autofocus value=${form.name} onInput=${(name) => change({ name })} placeholder="shop backend" error=${wrong.name || fieldError(make.error, 'name')} />

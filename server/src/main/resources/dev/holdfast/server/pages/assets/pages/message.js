@@ -47,10 +47,10 @@ function Shown({ message, load, settings }) {
     ${retry.error && html`<${ErrorBox} error=${retry.error} />`}
     ${open && frozen && html`<${Note} kind="warn">Its endpoint is frozen: nothing is tried until somebody <a href="/endpoints/${message.endpoint}">enables it</a>.<//>`}
     ${message.status === 'dropped' && html`<${Note} kind="bad">${dropText(message.reason)} It is kept, and a replay makes a new message of it.<//>`}
-    <${Card} title="Life"><${Life} message=${message} settings=${settings} /><//>
-    <div class="columns">
-      <${Card} title="Attempts" aside=${html`<span class="quiet">${plural(message.attempts.length, 'attempt')}</span>`}><${Attempts} message=${message} /><//>
-      <${Card} title="About">
+    <${Card} kind="roomy" title="Life"><${Life} message=${message} settings=${settings} /><//>
+    <div class="columns columns-wide-left">
+      <${Card} kind="roomy" title="Attempts" aside=${html`<span class="quiet">${plural(message.attempts.length, 'attempt')}</span>`}><${Attempts} message=${message} /><//>
+      <${Card} kind="roomy" title="About">
         <${Facts} items=${[
           ['Status', html`${message.status}<span class="quiet block">${message.status === 'dropped' ? dropText(message.reason) : statusText(message.status)}</span>`],
           message.nextAttemptAt && ['Next attempt', html`<${Countdown} time=${message.nextAttemptAt} past="due now" />`],
@@ -92,7 +92,7 @@ function Life({ message, settings }) {
         title="Attempt ${one.number}, outside of the schedule: ${one.outcome}, ${clockTime(one.at)}"></span>`)}
       ${plan.slots.map((slot) => html`<span key=${slot.number} class="life-slot life-${slot.state}" style=${{ left: share(slot.number) }} title=${slotTitle(slot, ticks)}>
         <span class="life-mark">${slot.state === 'delivered' ? html`<${Shape} name="delivered" />` : slot.state === 'failed' ? html`<${Shape} name="dropped" />` : ''}</span>
-        <span class="life-label ${slot.number % 2 ? 'life-odd' : ''}">${slot.number === 0 ? 'first' : `+${brief(slot.offset)}`}</span>
+        <span class="life-label ${slot.number % 2 ? 'life-odd' : ''}">${slot.number === 0 ? 'first' : `+${brief(slot.offset)}`}${slot.number === plan.retries && html`<br />deadline`}</span>
       </span>`)}
       ${!final && here !== null && html`<span class="life-now" style=${{ left: share(here) }}><span>now</span></span>`}
     </div>
@@ -128,7 +128,7 @@ function sentence(message, plan, used, now) {
     case 'delivered': return `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : `${used} of ${all} scheduled attempts`}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
     case 'dropped': return message.reason === 'exhausted' ? `All ${all} scheduled attempts failed.` : `${dropText(message.reason)} ${plural(used, 'scheduled attempt')} of ${all} had been made.`;
     case 'parked': return `${used} of ${all} scheduled attempts are used up. It is held back until its endpoint takes deliveries again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
-    default: return `${used} of ${all} scheduled attempts are used up. The next comes ${message.nextAttemptAt ? until(message.nextAttemptAt, now) : 'soon'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    default: return `${used} of ${all} scheduled attempts are used up. Its next slot comes ${message.nextAttemptAt ? until(message.nextAttemptAt, now) : 'soon'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
   }
 }
 
@@ -164,7 +164,7 @@ function Attempts({ message }) {
 function Request({ message }) {
   const load = useLoad(() => get(`/v1/messages/${encodeURIComponent(message.id)}/request`), [message.id]);
   const gone = load.error?.status === 404;
-  return html`<${Card} title="What is sent" aside=${load.data && html`<${Copy} text=${load.data.curl} label="Copy as curl" word />`}>
+  return html`<${Card} kind="roomy" title="What is sent" aside=${load.data && html`<${Copy} text=${load.data.curl} label="Copy as curl" word />`}>
     ${gone ? html`<${Empty} title="No longer known"><p>${load.error.detail}</p><//>` : html`<${Loaded} load=${load} rows=${6}>${(request) => html`
       <p class="request-line"><strong>${request.method}</strong> <code class="breakable">${request.url}</code></p>
       <table class="table table-plain headers"><caption class="off-screen">Headers</caption>

@@ -35,10 +35,10 @@ export default function Messages() {
     <${Card} flush>
       <${Filters}>
         <${Select} label="Status" compact value=${status} onChange=${(value) => ask({ status: value })} options=${options} />
+        <${Span} label="Created" values=${asked} onChange=${ask} />
         <${TextField} label="Type" type="search" compact mono wait=${400} value=${type} onInput=${(value) => ask({ type: value })} placeholder="order.*" />
         <${TextField} label="Subject" type="search" compact mono wait=${400} value=${subject} onInput=${(value) => ask({ subject: value })} placeholder="order-77" />
         <${EndpointPick} compact value=${endpoint} onPick=${(value) => ask({ endpoint: value })} />
-        <${Span} label="Created" values=${asked} onChange=${ask} />
         <div class="filters-rest"><${Fold} title="By event or subscription" open=${event !== '' || subscription !== ''}>
           <div class="filters-row">
             <${TextField} label="Event id" type="search" compact mono wait=${400} value=${event} onInput=${(value) => ask({ event: value.trim() })} placeholder="evt_… or your own id" />
@@ -86,7 +86,7 @@ function Jump() {
       navigate(`/${(kind && PAGES[kind[1]]) || 'events'}/${encodeURIComponent(wanted)}`);
     }
   };
-  return html`<form class="jump" role="search" aria-label="Go to an id" onSubmit=${go}>
+  return html`<form class="jump" role="search" aria-label="By id" onSubmit=${go}>
     <${TextField} label="Go to an id" hideLabel type="search" compact mono value=${id} onInput=${setId} placeholder="msg_… or evt_…" /><${Button} type="submit">Go<//>
   </form>`;
 }

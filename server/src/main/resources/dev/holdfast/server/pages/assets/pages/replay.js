@@ -34,7 +34,7 @@ function Shown({ replay, path, load }) {
     <${PageHeader} title=${replay.kind === 'history' ? 'History for a subscription' : 'Replay of messages'} badge=${html`<${StatusBadge} status=${replay.state} text=${replay.state} />`} sub=${html`<${Id} value=${replay.id} copy />`} back=${{ href: '/replays', text: 'Replays' }}>
       ${running && may('manage') && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel…<//>`}
     <//>
-    <${Card} title="Progress"><div class="progress-large"><${Progress} ...${replay} /></div>
+    <${Card} kind="roomy" title="Progress"><div class="progress-large"><${Progress} ...${replay} /></div>
       <${Facts} items=${[
         ['Made', `${number(replay.done)} new messages`],
         ['Left out', html`${number(replay.skipped)}<span class="quiet block">${replay.kind === 'history' ? 'events that do not fit' : 'replayed before, or their subscription has ended'}</span>`],
@@ -42,13 +42,13 @@ function Shown({ replay, path, load }) {
         ['Begun', html`<${Ago} time=${replay.createdAt} /><span class="quiet block"><${Time} time=${replay.createdAt} /></span>`],
       ]} />
     <//>
-    <${Card} title=${replay.kind === 'history' ? 'What it brings' : 'What it sends again'}>
+    <${Card} kind="roomy" title=${replay.kind === 'history' ? 'What it brings' : 'What it sends again'}>
       <${Facts} items=${[
         ['Endpoint', replay.endpoint ? html`<${EndpointLink} id=${replay.endpoint} url=${urls(replay.endpoint)} />` : html`<span class="quiet">any</span>`],
         ['Subscription', replay.subscription ? html`<${Id} value=${replay.subscription} href="/subscriptions/${replay.subscription}" />` : html`<span class="quiet">any</span>`],
         replay.kind === 'messages' && ['Messages that were', replay.status.join(' or ')],
         ['Since', replay.since === null ? html`<span class="quiet">the beginning</span>` : html`<${Time} time=${replay.since} />`],
-        ['Before', until === null ? html`<span class="quiet">its begin</span>` : html`<${Time} time=${until} />`],
+        ['Before', until === null ? html`<span class="quiet">it began</span>` : html`<${Time} time=${until} />`],
         replay.kind === 'messages' && ['Replayed before', replay.again ? 'sent once more' : 'left out'],
       ]} />
       ${(replay.endpoint || replay.subscription) && html`<p class="hint"><a href="/messages?${replay.endpoint ? `endpoint=${replay.endpoint}` : `subscription=${replay.subscription}`}&since=${encodeURIComponent(replay.createdAt)}">Messages made since it began</a></p>`}

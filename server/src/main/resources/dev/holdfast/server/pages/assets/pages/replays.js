@@ -86,7 +86,7 @@ function NewReplay({ asked, onClose }) {
   };
   // A single message is asked for by the millisecond that it was made in, which the fields of a browser do not show.
   const single = form.since !== '' && form.until !== '' && Date.parse(form.until) - Date.parse(form.since) <= 1;
-  return html`<${Card} title="New replay" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
+  return html`<${Card} kind="roomy" title="New replay" aside=${html`<${Button} small onClick=${onClose}>Close<//>`}>
     <form class="form" onSubmit=${submit}>
       <div class="pair">
         <${EndpointPick} label="Only to this endpoint" value=${form.endpoint} onPick=${(endpoint) => change({ endpoint })} error=${fieldError(make.error, 'endpoint')} />

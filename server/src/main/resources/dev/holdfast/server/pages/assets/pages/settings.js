@@ -35,7 +35,7 @@ function List() {
         return rows.length === 0
           ? html`<${Empty} title="None of ${plural(data.items.length, 'setting')} fits"><${Button} small onClick=${() => ask({ q: '', changed: '' })}>Show all<//><//>`
           : html`<${Table} label="Settings" rows=${rows} keyOf=${(row) => row.name} rowClass=${(row) => (row.from === 'default' ? '' : 'row-changed')} columns=${[
-            { name: 'name', title: 'Setting', main: true, cell: (row) => html`<code>${row.name}</code>` },
+            { name: 'name', title: 'Setting', main: true, cell: (row) => html`<code class="nowrap">${row.name}</code>` },
             { name: 'value', title: 'Value', cell: (row) => html`<${Value} text=${row.value} strong=${row.from !== 'default'} />` },
             { name: 'default', title: 'Default', cell: (row) => html`<span class="quiet"><${Value} text=${row.default} /></span>` },
             { name: 'from', title: 'From', cell: (row) => html`<span class=${row.from === 'default' ? 'quiet' : ''}>${FROM[row.from] || row.from}</span>` },
@@ -49,5 +49,5 @@ function Value({ text, strong = false }) {
   if (text === '' || text === null || text === undefined) {
     return html`<span class="quiet">none</span>`;
   }
-  return html`<code class="breakable ${strong ? 'strong' : ''}">${text}</code>`;
+  return html`<code class="${text.length > 24 ? 'breakable' : 'nowrap'} ${strong ? 'strong' : ''}">${text}</code>`;
 }

@@ -76,7 +76,7 @@ function Form({ original }) {
     <${PageHeader} title=${creating ? 'New subscription' : 'Edit subscription'} sub=${creating ? 'Events that fit are sent to the URL as they come.' : host(original.url)} back=${back} />
     <div class="columns columns-edit">
       <form class="form" ref=${frame} onSubmit=${submit} novalidate>
-        <${Card} title="Where to">
+        <${Card} kind="roomy" title="Where to">
           <${TextField} label="URL" required mono type="url" autofocus=${creating} value=${form.url} onInput=${(url) => change({ url: url.trim() })} placeholder="https://example.com/hooks/orders" error=${error('url', 'url', form.url === '')}
             hint=${kept ? 'Values of its query are hidden; they stay as they are unless you write the URL anew.' : creating ? 'Subscriptions to the same URL share one endpoint, and its health.' : 'Unfinished messages go to the new URL too.'} />
           <div class="pair">
@@ -88,12 +88,12 @@ function Form({ original }) {
             <${Check} label="States as Base64" checked=${form.base64} onChange=${(base64) => change({ base64 })} />
           </div>`}
         <//>
-        <${Card} title="Which events">
+        <${Card} kind="roomy" title="Which events">
           <${TextArea} label="Types" required mono rows=${3} value=${form.types} onInput=${(types) => change({ types })} placeholder=${'order.*\ninvoice.sent'} error=${error('types', 'types', form.types.trim() === '')} hint="One in each line. * stands for any text." />
           <${TextField} label="Subject" mono value=${form.subject} onInput=${(subject) => change({ subject })} placeholder="any" error=${error('subject')} hint="Only events with exactly this subject." />
           <${FilterRows} form=${form} change=${change} error=${error} problem=${save.error} />
         <//>
-        <${Card} title="What goes with it">
+        <${Card} kind="roomy" title="What goes with it">
           <${Token} form=${form} change=${change} error=${error('authToken', 'token')} />
           <${Headers} form=${form} change=${change} error=${error} problem=${save.error} />
           ${creating && html`<${Fold} title="Secret and history" open=${false}>
@@ -153,7 +153,7 @@ function Row({ one, place, number: name, error, set }) {
     <${TextField} label="Field" compact mono value=${one.fieldName} onInput=${(fieldName) => set({ ...one, fieldName })} placeholder="amount" error=${error(`${place}.fieldName`, 'filters', one.fieldName === '')} />
     <${Select} label="Comparison" compact value=${one.comparison} onChange=${(comparison) => set({ ...one, comparison })} options=${COMPARISONS} error=${error(`${place}.comparison`)} />
     ${!changed && html`<${TextField} label="Value" compact mono value=${one.value} onInput=${(value) => set({ ...one, value })} placeholder="100" error=${error(`${place}.fieldValue`, 'filters', one.value === '')} hint=${taken && `Taken as ${taken}`} />`}
-    <button type="button" class="row-remove" onClick=${() => set(null)} aria-label="Remove filter ${name}" title="Remove"><${Shape} name="dropped" /></button>
+    <button type="button" class="row-remove" onClick=${() => set(null)} aria-label="Remove filter ${name}" title="Remove"><${Shape} name="dropped" /><span class="row-remove-word">Remove</span></button>
   </div>`;
 }
 
@@ -194,7 +194,7 @@ function Preview({ form, wrong }) {
   }, [text]);
   const load = useLoad(() => (asked === '' ? null : post('/v1/subscriptions/preview', previewBody(form))), [asked], { keep: true });
   const result = load.data;
-  return html`<${Card} title="Preview" kind="preview" aside=${load.refreshing && html`<span class="quiet">looking…</span>`}>
+  return html`<${Card} kind="roomy preview" title="Preview" aside=${load.refreshing && html`<span class="quiet">looking…</span>`}>
     <div role="status" class="preview-sum">${text === '' || !result
       ? html`<p class="quiet">${text === '' ? 'With types, and filters that are whole, this shows which of the last events would have been sent.' : load.error ? '' : 'Looking at the last events…'}</p>`
       : result.looked === 0

@@ -59,7 +59,7 @@ function Shown({ one, path, load }) {
     ${one.paused && html`<${Note} kind="info">It is paused: events go on making messages for it, which are parked, and their deadlines run.<//>`}
     ${one.goneAt && html`<${Note} kind="warn">The receiver answered 410 Gone <${Ago} time=${one.goneAt} />: it wants no more. Delete the subscription if that is so.<//>`}
     <div class="columns">
-      <${Card} title="What it wants">
+      <${Card} kind="roomy" title="What it wants">
         <${Facts} items=${[
           ['Types', html`<${Types} types=${one.types} most=${100} />`],
           ['Subject', one.subject === null ? html`<span class="quiet">any</span>` : html`<code class="breakable">${one.subject}</code>`],
@@ -67,7 +67,7 @@ function Shown({ one, path, load }) {
         ]} />
         ${one.filters.length > 0 && html`<details class="fold"><summary>Filters as JSON</summary><div class="fold-body"><${Code} text=${JSON.stringify(one.filters, null, 2)} label="the filters" /></div></details>`}
       <//>
-      <${Card} title="Where it goes">
+      <${Card} kind="roomy" title="Where it goes">
         <${Facts} items=${[
           ['URL', html`<code class="breakable">${one.url}</code>`],
           ['Endpoint', html`<a href="/endpoints/${one.endpoint}">${one.endpoint}</a>${endpoint.data && html` <${StateBadge} state=${endpoint.data.state} />`}`],
@@ -81,13 +81,13 @@ function Shown({ one, path, load }) {
         ]} />
       <//>
     </div>
-    <${Card} title="Secrets" aside=${may('manage') && html`<${Button} small onClick=${() => setAsking('rotate')}>Rotate…<//>`}>
+    <${Card} kind="roomy" title="Secrets" aside=${may('manage') && html`<${Button} small onClick=${() => setAsking('rotate')}>Rotate…<//>`}>
       <p class="card-text">Messages are signed with each of these. Values cannot be shown again.</p>
       <ul class="secrets">${one.secrets.map((secret, i) => html`<li key=${i}>
         <strong>${i === 0 ? 'Newest' : 'Older'}</strong> <code>${secret.signature}</code> made <${Ago} time=${secret.createdAt} />, ${secret.validUntil === null ? 'used until the next one' : html`still used, ends <${Countdown} time=${secret.validUntil} />`}
         ${secret.publicKey && html`<span class="block"><${Id} value=${secret.publicKey} copy /></span>`}</li>`)}</ul>
     <//>
-    ${may('manage') && html`<${Card} title="End it"><div class="row"><p class="card-text">Its unfinished messages are dropped. What it got can still be looked at.</p><${Button} kind="danger" onClick=${() => setAsking('delete')}>Delete…<//></div><//>`}
+    ${may('manage') && html`<${Card} kind="roomy" title="End it"><div class="row"><p class="card-text">Its unfinished messages are dropped. What it got can still be looked at.</p><${Button} kind="danger" onClick=${() => setAsking('delete')}>Delete…<//></div><//>`}
     <${Confirm} open=${asking === 'rotate'} title="Give it a new secret" action="Rotate" busy=${rotate.busy} error=${rotate.error} onConfirm=${() => rotate.run()} onCancel=${close}
       text="Messages are signed with the new secret at once. The old ones go on signing for a while, so that the receiver can change at its own time.">
       <${Select} label="Old secrets go on for" value=${overlap} onChange=${setOverlap} options=${OVERLAP} />
@@ -115,5 +115,5 @@ const WORDS = {
 function FilterText({ filters, connector }) {
   return html`<ul class="filter-text">${filters.map((one, i) => html`<li key=${i}>${i > 0 && html`<span class="connector">${connector}</span>`}${one.type === 'group'
     ? html`<span class="filter-group"><${FilterText} filters=${one.filters} connector=${one.connector} /></span>`
-    : html`<span class="breakable"><code>${one.state === 'oldState' ? 'previous' : 'data'}.${one.fieldName}</code> ${WORDS[one.comparison] || one.comparison}${one.comparison !== 'changed' ? html` <code>${JSON.stringify(one.fieldValue)}</code>` : ''}</span>`}</li>`)}</ul>`;
+    : html`<span class="breakable"><span class="quiet">${one.comparison === 'changed' ? '' : one.state === 'oldState' ? 'previous ' : 'data '}</span><code>${one.fieldName}</code> ${WORDS[one.comparison] || one.comparison}${one.comparison !== 'changed' ? html` <code>${JSON.stringify(one.fieldValue)}</code>` : ''}</span>`}</li>`)}</ul>`;
 }

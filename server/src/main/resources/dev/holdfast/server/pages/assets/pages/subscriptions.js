@@ -35,7 +35,7 @@ export default function Subscriptions() {
     ${turn.error && html`<${ErrorBox} error=${turn.error} />`}
     <${Card} flush>
       <${Filters}>
-        <${TextField} label="Find" type="search" compact mono wait=${150} value=${asked.q} onInput=${(q) => ask({ q })} placeholder="part of URL, type or subject" />
+        <${TextField} label="Find" type="search" compact mono wait=${150} value=${asked.q} onInput=${(q) => ask({ q })} placeholder="URL, type or subject" />
         <${Select} label="State" compact value=${asked.state} onChange=${(state) => ask({ state })} options=${[['', 'All'], ['active', 'Active'], ['paused', 'Paused'], ['gone', 'Answered 410 Gone']]} />
       <//>
       <${Loaded} load=${list} rows=${8} empty=${(data) => data.items.length === 0 && !data.next} whenEmpty=${html`<${Empty} title="No subscriptions yet"><p>A subscription sends events to a URL as they come.</p>${may('manage') && html`<${Button} small kind="primary" href="/subscriptions/new">Make the first one<//>`}<//>`}>

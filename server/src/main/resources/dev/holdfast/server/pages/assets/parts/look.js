@@ -38,7 +38,7 @@ export function Counts({ counts, event }) {
 }
 
 export function EndpointLink({ id, url }) {
-  return html`<a class="breakable" href="/endpoints/${id}" title=${url || id}>${url || html`<code>${id}</code>`}</a>`;
+  return html`<a class="breakable clamp" href="/endpoints/${id}" title=${url || id}>${url || html`<code>${id}</code>`}</a>`;
 }
 
 export function EndpointPick({ label = 'Endpoint', value, onPick, compact, error, hint }) {
