@@ -36,10 +36,16 @@ const NAVIGATION = [
 const TENANT = /^[a-z0-9_-]{1,64}$/;
 
 // A link with a key signs in by itself. The key leaves the address, and so the history, before anything else happens.
-const linkedKey = location.pathname === '/sign-in' && location.hash.startsWith('#key=') ? decodeURIComponent(location.hash.slice(5)) : null;
-if (linkedKey !== null) {
+function takeLinkedKey() {
+  if (location.pathname !== '/sign-in' || !location.hash.startsWith('#key=')) {
+    return null;
+  }
+  const key = location.hash.slice(5);
   history.replaceState(null, '', location.pathname + location.search);
+  return key;
 }
+
+let linkedKey = takeLinkedKey();
 
 function App() {
   const [started, setStarted] = useState(false);
@@ -49,9 +55,11 @@ function App() {
   const { path, query } = useRoute();
   const start = async () => {
     setProblem(null);
-    if (linkedKey !== null && !started) {
+    if (linkedKey !== null) {
+      const key = linkedKey;
+      linkedKey = null;
       try {
-        await signIn(linkedKey);
+        await signIn(key);
         setStarted(true);
         return;
       } catch (error) {
@@ -67,6 +75,14 @@ function App() {
   };
   useEffect(() => {
     start();
+    const linked = () => {
+      linkedKey = takeLinkedKey();
+      if (linkedKey !== null) {
+        start();
+      }
+    };
+    addEventListener('hashchange', linked);
+    return () => removeEventListener('hashchange', linked);
   }, []);
   useEffect(() => {
     if (started && signedIn === null && path !== '/sign-in') {
@@ -84,7 +100,7 @@ function App() {
     return html`<main class="boot"><${Loading} rows=${3} label="Holdfast is loading" /></main>`;
   }
   if (signedIn === null || path === '/sign-in') {
-    return html`<${Lazy} key="sign-in" load=${() => import('./pages/sign-in.js')} props=${{ refusal }} /><${Notices} />`;
+    return html`<${Lazy} key=${refusal === null ? 'sign-in' : 'refused'} load=${() => import('./pages/sign-in.js')} props=${{ refusal }} /><${Notices} />`;
   }
   return html`<${Shell} path=${path} /><${Notices} />`;
 }
@@ -128,7 +144,7 @@ function NavigationGroup({ group, path }) {
   if (links.length === 0) {
     return null;
   }
-  return html`<h2 class="side-title">${group.title}</h2><ul>${links.map(([href, text]) => {
+  return html`<p class="side-title" id="nav-${group.title}">${group.title}</p><ul aria-labelledby="nav-${group.title}">${links.map(([href, text]) => {
     const within = href === '/' ? path === '/' : path === href || path.startsWith(`${href}/`);
     return html`<li key=${href}><a href=${href} aria-current=${path === href ? 'page' : within ? 'true' : undefined}>${text}</a></li>`;
   })}</ul>`;

@@ -19,9 +19,26 @@ export function learn(time) {
 
 export function useNow(everyMillis = 1000) {
   const [time, setTime] = useState(now());
-  useEffect(() => {
-    const timer = setInterval(() => setTime(now()), everyMillis);
-    return () => clearInterval(timer);
-  }, [everyMillis]);
+  useEffect(() => follow(everyMillis, setTime), [everyMillis]);
   return time;
+}
+
+// One timer for all who follow at the same pace, so that a long list is drawn once a tick.
+const paces = new Map();
+
+function follow(everyMillis, listener) {
+  let pace = paces.get(everyMillis);
+  if (pace === undefined) {
+    const listeners = new Set();
+    pace = { listeners, timer: setInterval(() => listeners.forEach((one) => one(now())), everyMillis) };
+    paces.set(everyMillis, pace);
+  }
+  pace.listeners.add(listener);
+  return () => {
+    pace.listeners.delete(listener);
+    if (pace.listeners.size === 0) {
+      clearInterval(pace.timer);
+      paces.delete(everyMillis);
+    }
+  };
 }

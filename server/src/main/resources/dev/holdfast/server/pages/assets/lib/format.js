@@ -143,6 +143,10 @@ export function day(time) {
   return yearFormat.format(new Date(time));
 }
 
+export function shortDay(time) {
+  return dayFormat.format(new Date(time));
+}
+
 export function utc(time) {
   return new Date(time).toISOString().replace('T', ' ').replace('Z', ' UTC');
 }

@@ -4,16 +4,18 @@ import { get, post } from '../lib/api.js';
 import { may } from '../lib/session.js';
 import { useAction, useLoad } from '../lib/load.js';
 import { useChange } from '../lib/live.js';
+import { now } from '../lib/clock.js';
 import { navigate } from '../lib/router.js';
 import { advice, day, errorText, host, latency, number, percent, plural, reasonText } from '../lib/format.js';
 import {
-  Age, Ago, Button, Card, Confirm, Copy, Countdown, Empty, ErrorBox, Facts, Id, JsonView, Loaded, Loading, Note, PageHeader, Shape, StateBadge, StatusBadge, notify,
+  Age, Ago, Button, Card, Confirm, Copy, Countdown, Empty, ErrorBox, Facts, Id, JsonView, Loaded, Loading, Note, PageHeader, Shape, StateBadge, StatusBadge, Tabs, notify,
 } from '../parts/basics.js';
 import { Table } from '../parts/table.js';
 import { Scatter } from '../parts/charts.js';
 import { Limits, failureRate, held, useLimits } from './endpoints.js';
 
 const ATTEMPTS = 500;
+const SPANS = { minutes: 10 * 60_000, hour: 3_600_000, day: 86_400_000 };
 const SUBSCRIPTIONS_PAGE = 500;
 const SUBSCRIPTIONS_PAGES = 4;
 
@@ -42,8 +44,9 @@ export default function Endpoint({ params }) {
   const path = `/v1/endpoints/${encodeURIComponent(id)}`;
   const load = useLoad(() => get(path), [id], { every: 3000 });
   const changes = useLoad(() => get(`${path}/changes`, { limit: 50 }), [id], { every: 15_000 });
-  const attempts = useLoad(() => get(`${path}/attempts`, { limit: ATTEMPTS }), [id], { every: 5000 });
-  const messages = useLoad(() => get('/v1/messages', { endpoint: id, limit: 12 }), [id], { every: 5000 });
+  const [span, setSpan] = useState('');
+  const attempts = useLoad(() => get(`${path}/attempts`, { limit: ATTEMPTS, since: span === '' ? '' : new Date(now() - SPANS[span]).toISOString() }), [id, span], { every: 5000, keep: true });
+  const messages = useLoad(() => get('/v1/messages', { endpoint: id, limit: 10 }), [id], { every: 5000 });
   const subscriptions = useLoad(() => subscriptionsOf(id), [id]);
   const limits = useLimits();
   const [asked, setAsked] = useState(null);
@@ -102,10 +105,10 @@ export default function Endpoint({ params }) {
         <${Loaded} load=${changes} empty=${(data) => data.items.length === 0} whenEmpty=${html`<p class="quiet">None since it was created.</p>`}>${(data) => html`<${History} items=${data.items} />`}<//>
       <//>
     </div>
-    <${Card} title="Attempts" aside=${attempts.data && `the newest ${number(attempts.data.items.length)}, time until the answer`}>
-      <${Loaded} load=${attempts} rows=${6}>${(data) => html`<${Attempts} items=${data.items} limits=${limits} />`}<//>
+    <${Card} title="Attempts" aside=${html`<${Tabs} label="Which attempts" value=${span} onChange=${setSpan} items=${[['', `Newest ${number(ATTEMPTS)}`], ['day', 'Day'], ['hour', 'Hour'], ['minutes', '10 minutes']]} />`}>
+      <${Loaded} load=${attempts} rows=${6}>${(data) => html`<${Attempts} items=${data.items} limits=${limits} cut=${Boolean(data.next) && span !== ''} />`}<//>
     <//>
-    <div class="columns">
+    <div class="columns columns-wide-left">
       <${Card} title="Last messages" flush aside=${html`<a href="/messages?endpoint=${id}">All its messages</a>`}>
         <${Loaded} load=${messages} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="No messages yet.">They come when an event matches one of its subscriptions.<//>`}>${(data) => html`<${Messages} items=${data.items} />`}<//>
       <//>
@@ -143,16 +146,17 @@ function History({ items }) {
   const [all, setAll] = useState(false);
   const shown = all ? items : items.slice(0, 6);
   return html`<ol class="timeline">${shown.map((change, i) => html`<li key=${`${change.at}${i}`} class="tone-${{ enabled: 'good', disabled: 'warn', frozen: 'cold' }[change.state]}"><${Shape} name=${change.state} /><div><b>${change.state}</b> <small><${Ago} time=${change.at} /></small><div>${reasonText(change.reason, change.state)}</div></div></li>`)}</ol>
-    ${items.length > shown.length && html`<p><${Button} small onClick=${() => setAll(true)}>Show all ${number(items.length)}<//></p>`}`;
+    ${items.length > shown.length && html`<p class="card-more"><${Button} small onClick=${() => setAll(true)}>Show all ${number(items.length)}<//></p>`}`;
 }
 
-function Attempts({ items, limits }) {
+function Attempts({ items, limits, cut }) {
   const points = useMemo(() => items.map((attempt) => ({
     at: Date.parse(attempt.at), value: attempt.durationMillis, outcome: attempt.outcome, href: `/messages/${attempt.message}`,
     text: `${attempt.outcome === 'success' ? `answered ${attempt.status}` : errorText(attempt.error, attempt.status)}, attempt ${attempt.number}`,
   })), [items]);
-  return html`<${Scatter} label="Attempts over time; arrow keys go through them, Enter opens the message" points=${points}
-    limit=${{ value: limits.timeoutMillis, text: `${latency(limits.timeoutMillis)}: given up` }} empty="Nothing was sent to it yet." />`;
+  return html`<${Scatter} label="Attempts over time" points=${points}
+    limit=${{ value: limits.timeoutMillis, text: `${latency(limits.timeoutMillis)}: given up` }} empty="Nothing was sent to it in this time." />
+    <p class="quiet">How long each attempt took until its answer${cut ? `; only the newest ${number(items.length)} are drawn` : ''}. Arrow keys go through them, Enter or a click opens the message.</p>`;
 }
 
 function Messages({ items }) {
@@ -160,7 +164,7 @@ function Messages({ items }) {
     { name: 'type', title: 'Type', main: true, cell: (row) => html`<span class="two-lines"><a href="/messages/${row.id}">${row.type}</a>${row.subject && html`<small class="wrap-anywhere">${row.subject}</small>`}</span>` },
     { name: 'status', title: 'Status', cell: (row) => html`<${StatusBadge} status=${row.status} />` },
     { name: 'attempts', title: 'Attempts', numeric: true, cell: (row) => number(row.attempts) },
-    { name: 'next', title: 'Next', cell: (row) => (row.nextAttemptAt ? html`<${Countdown} time=${row.nextAttemptAt} past="due" />` : html`<span class="quiet">–</span>`) },
+    { name: 'next', title: 'Next', cell: (row) => (row.nextAttemptAt ? html`<${Countdown} time=${row.nextAttemptAt} past="due" />` : '') },
     { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} />` },
   ]} />`;
 }

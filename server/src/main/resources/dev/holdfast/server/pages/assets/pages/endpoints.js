@@ -99,7 +99,7 @@ export default function Endpoints() {
     { name: 'state', title: 'State', sort: 'state', cell: (row) => html`<span class="two-lines"><${StateBadge} state=${row.state} /><small title=${reasonText(row.reason, row.state)}>for <${Age} time=${row.since} /></small></span>` },
     { name: 'recent', title: 'Last attempts', cell: (row) => html`<${Sparkline} attempts=${recent.get(row.id)} />` },
     { name: 'limits', title: 'Failures against limits', sort: 'failures', cell: (row) => html`<${Limits} endpoint=${row} limits=${limits} />` },
-    { name: 'probe', title: 'Next probe', cell: (row) => (row.nextProbeAt ? html`<${Countdown} time=${row.nextProbeAt} past="due" />` : html`<span class="quiet">${row.state === 'frozen' || row.state === 'disabled' ? 'none' : '–'}</span>`) },
+    { name: 'probe', title: 'Next probe', cell: (row) => (row.nextProbeAt ? html`<${Countdown} time=${row.nextProbeAt} past="due" />` : row.state === 'enabled' ? '' : html`<span class="quiet">none</span>`) },
     { name: 'success', title: 'Last success', cell: (row) => (row.lastSuccessAt ? html`<${Ago} time=${row.lastSuccessAt} />` : html`<span class="quiet">never</span>`) },
     { name: 'waiting', title: 'Held', numeric: true, sort: 'waiting', cell: (row) => html`<span title="${number(row.pending)} pending, ${number(row.waiting)} waiting, ${number(row.parked)} parked">${held(row) === 0 ? html`<span class="quiet">0</span>` : html`<a href="/messages?endpoint=${row.id}&status=pending,waiting,parked">${number(held(row))}</a>`}</span>` },
   ];

@@ -125,8 +125,10 @@ function LiveChart() {
   const { history, state } = useLive();
   const times = history.map((one) => Date.parse(one.at));
   const last = times.length === 0 ? 0 : times[times.length - 1];
+  // At first what there is fills the width.
+  const shown = Math.min(LIVE_MILLIS, Math.max(30_000, last - times[0] || 0));
   const values = (name) => history.map((one) => one[name]);
-  return html`<${LineChart} label="Accepted, delivered and failed in each of the last seconds" times=${times} from=${last - LIVE_MILLIS} to=${last} gap=${3500} height=${170} timeText=${secondTime}
+  return html`<${LineChart} label="Accepted, delivered and failed in each of the last seconds" times=${times} from=${last - shown} to=${last} gap=${3500} height=${170} timeText=${secondTime}
     empty=${state === 'disconnected' ? 'The server is not heard.' : 'The first figures come in a moment.'}
     series=${[
       { name: 'delivered', values: values('delivered'), tone: 'good', area: true },
@@ -174,12 +176,12 @@ function Failing({ data }) {
       <p class="failing-text"><span>${endpoint.state === 'enabled' ? `${number(endpoint.consecutiveFailures)} failures in a row.` : reasonText(endpoint.reason, endpoint.state)} </span><span>Last success: ${endpoint.lastSuccessAt ? html`<${Ago} time=${endpoint.lastSuccessAt} />` : 'never'}; ${plural(held(endpoint), 'message')} held${endpoint.nextProbeAt ? html`; next probe <${Countdown} time=${endpoint.nextProbeAt} past="due" />` : ''}.</span></p>
       <p class="failing-text">${advice(endpoint)}</p>
     </li>`)}</ul>
-    ${(data.items.length > SHOWN || data.more) && html`<p><${Button} small href="/endpoints?sort=failures">See all that fail<//></p>`}`;
+    ${(data.items.length > SHOWN || data.more) && html`<p class="card-more"><${Button} small href="/endpoints?sort=failures">See all that fail<//></p>`}`;
 }
 
 function Timeline({ items }) {
   const [count, setCount] = useState(8);
   return html`<ol class="timeline">${items.slice(0, count).map((change) => html`<li key=${change.at + change.endpoint} class="tone-${{ enabled: 'good', disabled: 'warn', frozen: 'cold' }[change.state]}">
       <${Shape} name=${change.state} /><div><a class="clip" href="/endpoints/${change.endpoint}" title=${change.url}>${host(change.url)}</a><div>${change.state}: ${reasonText(change.reason, change.state)}</div><small><${Ago} time=${change.at} /></small></div></li>`)}</ol>
-    ${items.length > count && html`<p><${Button} small onClick=${() => setCount(30)}>Show more<//></p>`}`;
+    ${items.length > count && html`<p class="card-more"><${Button} small onClick=${() => setCount(30)}>Show more<//></p>`}`;
 }

@@ -36,11 +36,12 @@ function useWidth() {
   return [element, width];
 }
 
-export function LineChart({ label, times, series, height = 180, format = text.number, timeText = text.minuteTime, gap = Infinity, from, to, empty }) {
+export function LineChart({ label, times, series, height = 180, format = text.number, timeText, gap = Infinity, from, to, empty }) {
   const [element, width] = useWidth();
   const [chosen, setChosen] = useState(null);
   const first = from ?? times[0];
   const last = to ?? times[times.length - 1];
+  const say = timeText || text.minuteTime;
   const top = niceTop(Math.max(0, ...series.flatMap((one) => one.values.map((value) => value ?? 0))));
   const x = (time) => LEFT + ((time - first) / Math.max(1, last - first)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + (1 - value / top) * (height - TOP - BOTTOM);
@@ -55,20 +56,20 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
     }
     return best;
   };
-  const readout = (i) => `${timeText(times[i])}: ${series.map((one) => `${format(one.values[i])} ${one.name}`).join(', ')}`;
+  const readout = (i) => `${say(times[i])}: ${series.map((one) => `${format(one.values[i])} ${one.name}`).join(', ')}`;
   const nothing = times.length < 2;
   const shown = index ?? times.length - 1;
   return html`<figure class="chart">
     <figcaption class="chart-caption">
       <ul class="legend">${series.map((one) => html`<li key=${one.name} class="tone-${one.tone}"><${LineSample} line=${one.line} area=${one.area} /><span>${one.name}</span> ${!nothing && html`<b>${format(one.values[shown])}</b>`}</li>`)}</ul>
-      <span class="chart-time quiet">${nothing ? '' : index === null ? '' : timeText(times[index])}</span>
+      <span class="chart-time quiet">${nothing ? '' : index === null ? '' : say(times[index])}</span>
     </figcaption>
     <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(label, times.length, index, setChosen, nothing ? '' : readout(shown))}
       onPointerMove=${(event) => !nothing && setChosen(nearest(event.clientX))} onPointerLeave=${() => setChosen(null)}>
       ${nothing && html`<p class="chart-empty quiet">${empty || 'Nothing yet.'}</p>`}
       ${!nothing && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
         ${valueTicks(top).map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${format(value)}</text></g>`)}
-        ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${timeText(time)}</text>`)}
+        ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${timeText ? timeText(time) : axisTime(time, last - first)}</text>`)}
         ${series.map((one) => html`<g key=${one.name} class="tone-${one.tone}">
           ${one.area && html`<path class="area" d=${areaPath(one.values, times, x, y, gap)} />`}
           <path class="line line-${one.line || 'solid'}" d=${linePath(one.values, times, x, y, gap)} /></g>`)}
@@ -107,7 +108,7 @@ function niceTop(most) {
     return 1;
   }
   const size = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 2.5, 5, 10].map((n) => n * size).find((n) => n >= most);
+  return [1, 2, 4, 6, 8, 10].map((n) => n * size).find((n) => n >= most);
 }
 
 function valueTicks(top) {
@@ -126,6 +127,16 @@ function timeTicks(first, last, width) {
   }
   const pixels = (width - LEFT - RIGHT) / Math.max(1, last - first);
   return ticks.filter((time) => (last - time) * pixels > 14);
+}
+
+/** Seconds for short spans, the day where one begins, else hours and minutes. */
+function axisTime(time, span) {
+  const date = new Date(time);
+  if (span < 600_000) {
+    return text.secondTime(time);
+  }
+  const midnight = date.getHours() === 0 && date.getMinutes() === 0;
+  return span > 5 * 86_400_000 || (midnight && span > 43_200_000) ? text.shortDay(time) : text.minuteTime(time);
 }
 
 function runs(values, times, gap) {
@@ -222,8 +233,8 @@ export function Scatter({ label, points, limit, height = 220, format = text.late
       ${sorted.length === 0 && html`<p class="chart-empty quiet">${empty || 'No attempts yet.'}</p>`}
       ${sorted.length > 0 && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
         ${ticks.map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${format(value)}</text></g>`)}
-        ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${last - first < 600_000 ? text.secondTime(time) : text.minuteTime(time)}</text>`)}
-        ${limit && html`<g class="tone-bad"><line class="limit" x1=${LEFT} x2=${width - RIGHT} y1=${y(limit.value)} y2=${y(limit.value)} /><text class="limit-text" x=${width - RIGHT - 2} y=${y(limit.value) - 5} text-anchor="end">${limit.text}</text></g>`}
+        ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${axisTime(time, last - first)}</text>`)}
+        ${limit && html`<g class="tone-bad"><line class="limit" x1=${LEFT} x2=${width - RIGHT} y1=${y(limit.value)} y2=${y(limit.value)} /><text class="limit-text" x=${LEFT + 4} y=${y(limit.value) - 5}>${limit.text}</text></g>`}
         ${sorted.map((point, i) => (point.outcome === 'success'
           ? html`<circle key=${i} class="point tone-good" cx=${x(point.at)} cy=${y(point.value)} r=${i === index ? 5 : 3} />`
           : html`<path key=${i} class="cross tone-bad" d=${cross(x(point.at), y(point.value), i === index ? 5 : 3.2)} />`))}
