@@ -1,0 +1,152 @@
+// JSON with its digits and the order of its keys, which JSON.parse and JSON.stringify change: 9007199254740993 becomes
+// 9007199254740992, 12.50 becomes 12.5. Bodies of events are shown and sent as they are.
+//
+//   await getText(path, query), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
+//   await wide('GET', path, query or body)   parsed JSON of a call about all tenants, which names none (settings, cluster, keys, audit)
+//   pretty(text)             the same JSON on several lines, touching only the white space; the text as it is when it is not JSON
+//   member(text, 'data')     the text of a member of the object at the top, or undefined
+//   parse(text)              a value whose numbers are written again as they were (where the browser can; JSON.stringify knows them)
+//   mistake(text)            why a text is not JSON, as a sentence; '' when it is
+import { callHeaders, queryString, Problem } from './api.js';
+import { ended } from './session.js';
+
+export function getText(path, query = {}) {
+  return text('GET', path + queryString(query));
+}
+
+export function sendText(method, path, body) {
+  return text(method, path, body);
+}
+
+export async function wide(method, path, content = {}) {
+  const answer = method === 'GET'
+    ? await text(method, path + queryString(content), undefined, false)
+    : await text(method, path, method === 'DELETE' ? undefined : JSON.stringify(content), false);
+  return answer === '' ? null : JSON.parse(answer);
+}
+
+async function text(method, path, body, ofTenant = true) {
+  const headers = callHeaders(method);
+  if (!ofTenant) {
+    delete headers['holdfast-tenant'];
+  }
+  if (body !== undefined) {
+    headers['content-type'] = 'application/json';
+  }
+  let response;
+  try {
+    response = await fetch(path, { method, headers, body });
+  } catch {
+    throw new Problem({
+      status: 0,
+      title: 'The server cannot be reached',
+      detail: 'See that the server runs and that this machine reaches it, then try again.',
+    });
+  }
+  const answer = await response.text();
+  if (response.ok) {
+    return answer;
+  }
+  if (response.status === 401) {
+    ended();
+  }
+  let problem;
+  try {
+    problem = JSON.parse(answer);
+  } catch {
+    problem = { title: `The server answered ${response.status}`, detail: 'The answer is not one of Holdfast. Try again.' };
+  }
+  throw new Problem({ ...problem, status: response.status });
+}
+
+/** The tokens of a JSON text: strings whole, punctuation one by one, white space left out. */
+function tokens(json) {
+  return json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) || [];
+}
+
+export function pretty(json) {
+  if (mistake(json) !== '') {
+    return json;
+  }
+  const all = tokens(json);
+  const out = [];
+  let depth = 0;
+  const line = () => out.push('\n', '  '.repeat(depth));
+  for (let i = 0; i < all.length; i++) {
+    const token = all[i];
+    if (token === '{' || token === '[') {
+      out.push(token);
+      if (all[i + 1] === '}' || all[i + 1] === ']') {
+        out.push(all[++i]);
+      } else {
+        depth++;
+        line();
+      }
+    } else if (token === '}' || token === ']') {
+      depth--;
+      line();
+      out.push(token);
+    } else if (token === ',') {
+      out.push(token);
+      line();
+    } else {
+      out.push(token === ':' ? ': ' : token);
+    }
+  }
+  return out.join('');
+}
+
+export function member(json, name) {
+  const all = tokens(json);
+  let depth = 0;
+  let found;
+  for (let i = 0; i < all.length; i++) {
+    if (all[i] === '{' || all[i] === '[') {
+      depth++;
+    } else if (all[i] === '}' || all[i] === ']') {
+      depth--;
+    } else if (depth === 1 && all[i + 1] === ':' && all[i].startsWith('"') && JSON.parse(all[i]) === name) {
+      const start = i + 2;
+      let inner = 0;
+      let end = start;
+      for (; end < all.length; end++) {
+        if (all[end] === '{' || all[end] === '[') {
+          inner++;
+        } else if (all[end] === '}' || all[end] === ']') {
+          if (inner === 0) {
+            break;
+          }
+          inner--;
+        } else if (all[end] === ',' && inner === 0) {
+          break;
+        }
+      }
+      found = all.slice(start, end).join('');
+      i = end - 1;
+    }
+  }
+  return found;
+}
+
+export function parse(json) {
+  return JSON.parse(json, (name, value, context) =>
+    typeof value === 'number' && context && JSON.rawJSON && String(value) !== context.source ? JSON.rawJSON(context.source) : value);
+}
+
+export function mistake(json) {
+  if (json.trim() === '') {
+    return 'Nothing is here yet: give a JSON value, such as {"amount": 12.50}.';
+  }
+  try {
+    JSON.parse(json);
+    return '';
+  } catch (error) {
+    const place = /position (\d+)/.exec(error.message);
+    if (place === null) {
+      return 'This is not JSON: see the brackets, commas and quotes at its end.';
+    }
+    const before = json.slice(0, Number(place[1]));
+    const line = before.split('\n').length;
+    return `This is not JSON: see line ${line}, character ${before.length - before.lastIndexOf('\n')}.`;
+  }
+}

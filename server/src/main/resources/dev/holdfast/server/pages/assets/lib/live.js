@@ -1,0 +1,183 @@
+// The server's stream /v1/live, kept open while somebody is signed in.
+//
+//   const live = useLive();    { state, now, history, changes }
+//     live.state     'live' | 'connecting' | 'disconnected'
+//     live.now       the newest `now` (see /v1/live), or null
+//     live.history   those of the last two minutes, oldest first
+//     live.changes   changes of state since the page was opened, newest first (at most 50)
+//   useLiveState()             only the state; drawn again only when that changes
+//   useChange((change) => …)   called for each change of an endpoint's state, as long as the component is there
+//
+// The stream is read with fetch and not with EventSource, which cannot say for which tenant it asks.
+import { useState, useEffect, useRef } from './html.js';
+import { callHeaders } from './api.js';
+import { ended } from './session.js';
+import { learn } from './clock.js';
+
+const HISTORY_SECONDS = 125;
+const CHANGES = 50;
+const SILENCE_MILLIS = 20_000;
+const LONGEST_WAIT_MILLIS = 15_000;
+
+let live = { state: 'connecting', now: null, history: [], changes: [] };
+let running = null;
+const listeners = new Set();
+const changeListeners = new Set();
+
+export function useLive() {
+  const [value, setValue] = useState(live);
+  useEffect(() => listen(setValue), []);
+  return value;
+}
+
+export function useLiveState() {
+  const [state, setState] = useState(live.state);
+  useEffect(() => listen((value) => setState(value.state)), []);
+  return state;
+}
+
+export function useChange(onChange) {
+  const newest = useRef(onChange);
+  newest.current = onChange;
+  useEffect(() => {
+    const listener = (change) => newest.current(change);
+    changeListeners.add(listener);
+    return () => changeListeners.delete(listener);
+  }, []);
+}
+
+/** Opens the stream, anew when it is open: who looks, or at which tenant, has changed. */
+export function startLive() {
+  stopLive();
+  set({ state: 'connecting', now: null, history: [], changes: [] });
+  const mine = { stopped: false, abort: null };
+  running = mine;
+  follow(mine);
+}
+
+export function stopLive() {
+  if (running !== null) {
+    running.stopped = true;
+    if (running.abort !== null) {
+      running.abort.abort();
+    }
+    running = null;
+  }
+}
+
+function listen(listener) {
+  listeners.add(listener);
+  listener(live);
+  return () => listeners.delete(listener);
+}
+
+function set(change) {
+  live = { ...live, ...change };
+  for (const listener of [...listeners]) {
+    listener(live);
+  }
+}
+
+async function follow(mine) {
+  let wait = 1000;
+  while (!mine.stopped) {
+    const opened = await read(mine);
+    if (mine.stopped) {
+      return;
+    }
+    set({ state: 'disconnected' });
+    wait = opened ? 1000 : Math.min(wait * 2, LONGEST_WAIT_MILLIS);
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+/** Reads one stream to its end. Whether anything came. */
+async function read(mine) {
+  mine.abort = new AbortController();
+  let silence;
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => mine.abort.abort(), SILENCE_MILLIS);
+  };
+  let any = false;
+  try {
+    heard();
+    const response = await fetch('/v1/live', {
+      headers: { ...callHeaders('GET'), accept: 'text/event-stream' },
+      signal: mine.abort.signal,
+      cache: 'no-store',
+    });
+    if (response.status === 401) {
+      mine.stopped = true;
+      ended();
+      return false;
+    }
+    if (!response.ok || response.body === null) {
+      return false;
+    }
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    const parse = eventsOf((name, data) => {
+      if (!mine.stopped) {
+        any = true;
+        take(name, data);
+      }
+    });
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        return any;
+      }
+      heard();
+      parse(decoder.decode(value, { stream: true }));
+    }
+  } catch {
+    return any;
+  } finally {
+    clearTimeout(silence);
+  }
+}
+
+/** A parser of text/event-stream that is fed pieces. */
+function eventsOf(emit) {
+  let rest = '';
+  let name = 'message';
+  let data = [];
+  return (piece) => {
+    const lines = (rest + piece).split(/\r\n|\n|\r/);
+    rest = lines.pop();
+    for (const line of lines) {
+      if (line === '') {
+        if (data.length > 0) {
+          emit(name, data.join('\n'));
+        }
+        name = 'message';
+        data = [];
+      } else if (line.startsWith('event:')) {
+        name = line.slice(6).trim();
+      } else if (line.startsWith('data:')) {
+        data.push(line.slice(5).trimStart());
+      }
+    }
+  };
+}
+
+function take(name, data) {
+  let value;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return;
+  }
+  if (name === 'now') {
+    learn(value.at);
+    const newest = Date.parse(value.at);
+    const history = [...live.history, value].filter((one) => newest - Date.parse(one.at) < HISTORY_SECONDS * 1000);
+    set({ state: 'live', now: value, history });
+  } else if (name === 'change') {
+    set({ changes: [value, ...live.changes].slice(0, CHANGES) });
+    for (const listener of [...changeListeners]) {
+      listener(value);
+    }
+  }
+}
