@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
@@ -24,6 +25,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -196,6 +198,27 @@ final class FakeEngine implements Engine {
     @Override
     public Optional<EventDetail> event(String tenant, EventKey key) {
       return Optional.empty();
+    }
+
+    @Override
+    public Optional<Event> eventAlone(String tenant, EventKey key) {
+      return Optional.empty();
+    }
+
+    @Override
+    public EventPage events(EventQuery query) {
+      return new EventPage(List.of(), null);
+    }
+
+    @Override
+    public AttemptPage attempts(AttemptQuery query) {
+      return new AttemptPage(List.of(), null);
+    }
+
+    @Override
+    public Map<Long, List<Attempt>> latestAttempts(
+        String tenant, List<Long> endpoints, int each) {
+      return Map.of();
     }
 
     @Override
