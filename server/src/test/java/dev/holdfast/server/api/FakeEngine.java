@@ -11,14 +11,17 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.path.View.Gauges;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
 import dev.holdfast.engine.cluster.ClusterState;
+import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.EndpointReads.EndpointPage;
+import dev.holdfast.engine.store.EndpointReads.Outline;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -127,6 +130,21 @@ final class FakeEngine implements Engine {
   public Optional<Future<EndpointPage>> endpoints(
       String tenant, Health.@Nullable State state, long before, int limit) {
     return Optional.empty();
+  }
+
+  @Override
+  public Optional<Future<List<Outline>>> outlines(String tenant, int most) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Future<List<EndpointNow>> endpoints(String tenant, List<Long> ids) {
+    return look(seen -> ids.stream().flatMap(id -> seen.endpoint(tenant, id).stream()).toList());
+  }
+
+  @Override
+  public Optional<ShownRequest> shown(Delivery delivery) {
+    return ShownRequest.of(delivery, "Holdfast/0");
   }
 
   @Override

@@ -936,6 +936,31 @@ final class PostgresHistory implements History, EndpointReads {
   }
 
   @Override
+  public List<Outline> outlines(String tenant, int most) throws StoreException {
+    return read(
+        "reading what endpoints are sorted by",
+        connection -> PostgresOutlines.read(connection, tenant, most, MOST_COUNTED, mostRows()));
+  }
+
+  @Override
+  public List<EndpointNow> endpoints(String tenant, List<Long> wanted) throws StoreException {
+    return read(
+        "reading endpoints",
+        connection -> {
+          List<Endpoint> found =
+              Select.list(
+                  connection,
+                  "SELECT "
+                      + EndpointRow.COLUMNS
+                      + " FROM endpoints WHERE tenant = ? AND id = ANY (?)",
+                  row -> EndpointRow.read(row, seals),
+                  tenant,
+                  ids(wanted));
+          return with(found, countsInList(connection, found));
+        });
+  }
+
+  @Override
   public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
       throws StoreException {
     return read("listing endpoints", c -> endpoints(c, tenant, state, before, limit));

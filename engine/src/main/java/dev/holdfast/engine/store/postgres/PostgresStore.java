@@ -427,6 +427,16 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     return history.endpoints(tenant, state, before, limit);
   }
 
+  @Override
+  public List<Outline> outlines(String tenant, int most) throws StoreException {
+    return history.outlines(tenant, most);
+  }
+
+  @Override
+  public List<EndpointNow> endpoints(String tenant, List<Long> ids) throws StoreException {
+    return history.endpoints(tenant, ids);
+  }
+
   /** The node takes part no longer; what it decided for is anybody's. */
   @Override
   public synchronized void close() {
