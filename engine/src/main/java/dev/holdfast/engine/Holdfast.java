@@ -10,6 +10,7 @@ import dev.holdfast.core.path.Loop;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.StoreException;
@@ -17,6 +18,7 @@ import dev.holdfast.engine.cluster.Cluster;
 import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.cluster.DatabaseClock;
 import dev.holdfast.engine.http.Attempts;
+import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
@@ -75,6 +77,7 @@ public final class Holdfast {
   private final Attempts attempts;
   private final Readers historyReaders;
   private final String version;
+  private final String userAgent;
 
   /** Learns for people, who need not wait for others' lists. */
   private final Readers learner = new Readers("holdfast-learner", 1);
@@ -95,6 +98,7 @@ public final class Holdfast {
       Attempts attempts,
       Readers historyReaders,
       String version,
+      String userAgent,
       TestMessages tests,
       AutoCloseable beside,
       @Nullable Shared shared,
@@ -105,6 +109,7 @@ public final class Holdfast {
     this.attempts = attempts;
     this.historyReaders = historyReaders;
     this.version = version;
+    this.userAgent = userAgent;
     this.tests = tests;
     this.beside = beside;
     this.shared = shared;
@@ -340,6 +345,7 @@ public final class Holdfast {
     private final Readers replayReaders;
 
     private final String version;
+    private final String userAgent;
 
     Parts(
         Options options,
@@ -367,6 +373,7 @@ public final class Holdfast {
       historyReaders = new Readers("holdfast-history-reader", 2);
       replayReaders = isShared ? new Readers("holdfast-replay-reader", 1) : historyReaders;
       version = options.version();
+      userAgent = options.userAgent();
     }
 
     LoopRunner runner(Loop loop, Consumer<Throwable> whenBroken, @Nullable Cluster cluster) {
@@ -393,6 +400,7 @@ public final class Holdfast {
           attempts,
           historyReaders,
           version,
+          userAgent,
           new TestMessages(attempts::send, clock),
           () -> {
             beside.close();
@@ -558,6 +566,29 @@ public final class Holdfast {
       String tenant, Health.@Nullable State state, long before, int limit) {
     return Optional.ofNullable(shared)
         .map(nodes -> onReader(() -> nodes.endpoints().endpoints(tenant, state, before, limit)));
+  }
+
+  /**
+   * What endpoints can be sorted by, of all that the tenant has, or of the newest, as the database
+   * has them; empty when this engine shares its store with nobody, and knows them all.
+   */
+  public Optional<Future<List<EndpointReads.Outline>>> outlines(String tenant, int most) {
+    return Optional.ofNullable(shared)
+        .map(nodes -> onReader(() -> nodes.endpoints().outlines(tenant, most)));
+  }
+
+  /** Those of these endpoints that the tenant has, as they are now, in any order. */
+  public Future<List<EndpointNow>> endpoints(String tenant, List<Long> ids) {
+    Shared nodes = shared;
+    return nodes == null
+        ? look(view -> ids.stream().flatMap(id -> view.endpoint(tenant, id).stream()).toList())
+        : onReader(
+            () -> nodes.endpoints().endpoints(tenant, ids).stream().map(Holdfast::now).toList());
+  }
+
+  /** The request that an attempt sends, without what only its receiver should know. */
+  public Optional<ShownRequest> shown(Delivery delivery) {
+    return ShownRequest.of(delivery, userAgent);
   }
 
   private static EndpointNow now(EndpointReads.EndpointNow found) {

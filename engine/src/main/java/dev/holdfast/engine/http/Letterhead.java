@@ -27,7 +27,7 @@ final class Letterhead {
   /** Without a secret, a token or a header. */
   static final Letterhead PLAIN = new Letterhead(Form.PLAIN);
 
-  private static final String AUTHORIZATION = "Authorization";
+  static final String AUTHORIZATION = "Authorization";
 
   /** The headers that never change, each with its line end. */
   final byte[] head;

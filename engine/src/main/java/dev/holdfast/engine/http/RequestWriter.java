@@ -65,6 +65,12 @@ final class RequestWriter {
     return new Pieces(body);
   }
 
+  /** The head of a request, by itself. */
+  byte[] headOf(Sending sending, Body body) {
+    head(sending, body);
+    return Arrays.copyOf(head, length);
+  }
+
   /** Everything before the body. */
   private void head(Sending sending, Body body) {
     Delivery delivery = sending.delivery;

@@ -21,6 +21,23 @@ public interface EndpointReads {
    */
   record EndpointPage(List<EndpointNow> endpoints, @Nullable Long next) {}
 
+  /**
+   * What endpoints can be sorted by.
+   *
+   * @param unfinished how many of its messages are
+   */
+  record Outline(
+      long id, String url, Health.State state, long consecutiveFailures, long unfinished) {}
+
+  /**
+   * All endpoints of the tenant, or the newest of them, newest first. Of unfinished messages a
+   * limited number is counted.
+   */
+  List<Outline> outlines(String tenant, int most) throws StoreException;
+
+  /** Those of these endpoints that the tenant has, in any order. */
+  List<EndpointNow> endpoints(String tenant, List<Long> ids) throws StoreException;
+
   /** An endpoint of the tenant. */
   Optional<EndpointNow> endpoint(String tenant, long id) throws StoreException;
 

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -92,6 +93,48 @@ final class HistoryReads implements History {
   @Override
   public Optional<EventDetail> event(String tenant, EventKey key) throws StoreException {
     return read("reading an event", connection -> event(connection, tenant, key));
+  }
+
+  @Override
+  public Optional<Event> eventAlone(String tenant, EventKey key) throws StoreException {
+    return read("reading an event", connection -> eventAlone(connection, tenant, key));
+  }
+
+  @Override
+  public EventPage events(EventQuery query) throws StoreException {
+    return read(
+        "listing events", connection -> EventReads.events(connection, query, limits.historyRows()));
+  }
+
+  @Override
+  public AttemptPage attempts(AttemptQuery query) throws StoreException {
+    return read(
+        "listing attempts",
+        connection ->
+            isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
+                ? new AttemptPage(List.of(), null)
+                : AttemptPages.page(
+                    new AttemptReads(connection, Set.of(query.endpoint()), limits.historyRows()),
+                    query,
+                    limits.historyRows()));
+  }
+
+  @Override
+  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
+      throws StoreException {
+    return read(
+        "reading the latest attempts",
+        connection -> {
+          List<Long> own = new ArrayList<>();
+          for (Long endpoint : endpoints) {
+            if (!isOfAnother(connection, "endpoints", endpoint, tenant)) {
+              own.add(endpoint);
+            }
+          }
+          AttemptReads reads =
+              new AttemptReads(connection, Set.copyOf(own), limits.historyRows());
+          return AttemptPages.latest(reads, own, each, limits.historyRows());
+        });
   }
 
   @Override
@@ -319,7 +362,8 @@ final class HistoryReads implements History {
       return (wantedEvent == null || wantedEvent == event.id())
           && (query.subscription() == null || query.subscription() == summary.subscription())
           && (query.endpoint() == null || query.endpoint() == summary.endpoint())
-          && query.tenant().equals(event.tenant());
+          && query.tenant().equals(event.tenant())
+          && query.about().covers(event.type(), event.subject());
     }
   }
 
@@ -723,13 +767,7 @@ final class HistoryReads implements History {
     if (head == null || Objects.equals(hidden(connection), head.id())) {
       return Optional.empty();
     }
-    PreparedStatement statement =
-        connection.prepare("SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE id = ?");
-    statement.setLong(1, head.id());
-    Event event;
-    try (ResultSet row = statement.executeQuery()) {
-      event = row.next() ? Rows.event(row) : missing(head.id());
-    }
+    Event event = event(connection, head);
     List<MessageSummary> messages = new ArrayList<>();
     for (Table table : Table.values()) {
       try (Walks walks = new Walks(connection, limits.historyRows())) {
@@ -751,6 +789,24 @@ final class HistoryReads implements History {
     }
     messages.sort(Comparator.comparingLong(MessageSummary::id));
     return Optional.of(new EventDetail(event, messages));
+  }
+
+  private static Optional<Event> eventAlone(
+      Transactions.Statements connection, String tenant, EventKey key) throws SQLException {
+    EventHead head = eventHead(connection, tenant, key);
+    return head == null || Objects.equals(hidden(connection), head.id())
+        ? Optional.empty()
+        : Optional.of(event(connection, head));
+  }
+
+  private static Event event(Transactions.Statements connection, EventHead head)
+      throws SQLException {
+    PreparedStatement statement =
+        connection.prepare("SELECT " + Rows.EVENT_COLUMNS + " FROM events WHERE id = ?");
+    statement.setLong(1, head.id());
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? Rows.event(row) : missing(head.id());
+    }
   }
 
   /** How many messages of an event are still to be made. */

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
@@ -467,6 +468,27 @@ public final class SqliteStore implements Database {
   @Override
   public Optional<EventDetail> event(String tenant, EventKey key) throws StoreException {
     return history.event(tenant, key);
+  }
+
+  @Override
+  public Optional<Event> eventAlone(String tenant, EventKey key) throws StoreException {
+    return history.eventAlone(tenant, key);
+  }
+
+  @Override
+  public EventPage events(EventQuery query) throws StoreException {
+    return history.events(query);
+  }
+
+  @Override
+  public AttemptPage attempts(AttemptQuery query) throws StoreException {
+    return history.attempts(query);
+  }
+
+  @Override
+  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
+      throws StoreException {
+    return history.latestAttempts(tenant, endpoints, each);
   }
 
   @Override

@@ -2,11 +2,13 @@ package dev.holdfast.engine.store;
 
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Message;
+import dev.holdfast.core.port.History.EventSummary;
 import dev.holdfast.core.port.History.MessageSummary;
 import dev.holdfast.core.port.History.Status;
 import dev.holdfast.engine.store.Rows.EventHead;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Map;
 
 /** How people see what is kept of messages, and which ids are theirs. */
 public final class Summaries {
@@ -45,6 +47,23 @@ public final class Summaries {
         message.attempts(),
         null,
         message.version());
+  }
+
+  /**
+   * An event.
+   *
+   * @param bytes how long its payload is
+   * @param messages how many of its messages are in each status
+   */
+  public static EventSummary of(EventHead event, int bytes, Map<Status, Integer> messages) {
+    return new EventSummary(
+        event.id(),
+        publicId(event),
+        event.type(),
+        event.subject(),
+        event.occurredAt() == null ? null : Instant.parse(event.occurredAt()),
+        bytes,
+        Map.copyOf(messages));
   }
 
   /** The status that people see. */

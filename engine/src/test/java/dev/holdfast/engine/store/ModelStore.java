@@ -36,6 +36,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -489,6 +490,7 @@ final class ModelStore implements Store, History {
             .filter(s -> event.isEmpty() || eventOf(s.id()).id() == event.get().event().id())
             .filter(s -> query.since() == null || !Id.time(s.id()).isBefore(query.since()))
             .filter(s -> query.until() == null || Id.time(s.id()).isBefore(query.until()))
+            .filter(s -> query.about().covers(s.type(), s.subject()))
             .toList();
     return found.size() <= query.limit()
         ? new Page(found, null)
@@ -519,6 +521,89 @@ final class ModelStore implements Store, History {
         new EventDetail(
             found.event(),
             found.messages().stream().map(message -> summary(message.id())).toList()));
+  }
+
+  @Override
+  public Optional<Event> eventAlone(String tenant, EventKey key) {
+    return event(tenant, key).map(EventDetail::event);
+  }
+
+  @Override
+  public EventPage events(EventQuery query) {
+    List<EventSummary> found =
+        events.headMap(query.before(), false).descendingMap().values().stream()
+            .map(AcceptedEvent::event)
+            .filter(event -> event.tenant().equals(query.tenant()))
+            .filter(event -> query.about().covers(event.type(), event.subject()))
+            .filter(e -> query.since() == null || !e.acceptedAt().isBefore(query.since()))
+            .filter(e -> query.until() == null || e.acceptedAt().isBefore(query.until()))
+            .limit(query.limit() + 1L)
+            .map(this::summary)
+            .toList();
+    return found.size() <= query.limit()
+        ? new EventPage(found, null)
+        : new EventPage(found.subList(0, query.limit()), found.get(query.limit() - 1).id());
+  }
+
+  private EventSummary summary(Event event) {
+    Map<Status, Integer> counts =
+        newestFirst()
+            .filter(message -> eventOf(message.id()).id() == event.id())
+            .collect(Collectors.toMap(MessageSummary::status, _ -> 1, Integer::sum));
+    return new EventSummary(
+        event.id(),
+        event.publicId(),
+        event.type(),
+        event.subject(),
+        event.occurredAt(),
+        event.size() - Event.OVERHEAD_BYTES,
+        counts);
+  }
+
+  @Override
+  public AttemptPage attempts(AttemptQuery query) {
+    Comparator<Attempt> downwards =
+        Comparator.comparing(Attempt::message).thenComparing(Attempt::number).reversed();
+    List<Attempt> found = new ArrayList<>();
+    AttemptPosition next = null;
+    for (Attempt attempt :
+        attemptsOf(query.tenant(), query.endpoint()).sorted(downwards).toList()) {
+      boolean isAfter =
+          attempt.message() < query.before().message()
+              || (attempt.message() == query.before().message()
+                  && attempt.number() < query.before().number());
+      if (isAfter
+          && (query.since() == null || !attempt.at().isBefore(query.since()))
+          && (query.until() == null || attempt.at().isBefore(query.until()))) {
+        if (found.size() == query.limit()) {
+          next = new AttemptPosition(found.getLast().message(), found.getLast().number());
+          break;
+        }
+        found.add(attempt);
+      }
+    }
+    found.sort(Comparator.comparing(Attempt::at).reversed().thenComparing(downwards));
+    return new AttemptPage(found, next);
+  }
+
+  private Stream<Attempt> attemptsOf(String tenant, long endpoint) {
+    return newestFirst()
+        .filter(message -> message.endpoint() == endpoint)
+        .filter(message -> eventOf(message.id()).tenant().equals(tenant))
+        .flatMap(message -> attempts.getOrDefault(message.id(), List.of()).stream());
+  }
+
+  @Override
+  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> wanted, int each) {
+    Map<Long, List<Attempt>> latest = new HashMap<>();
+    for (Long endpoint : wanted) {
+      List<Attempt> all =
+          attemptsOf(tenant, endpoint).sorted(Comparator.comparing(Attempt::at)).toList();
+      if (!all.isEmpty()) {
+        latest.put(endpoint, all.subList(Math.max(0, all.size() - each), all.size()));
+      }
+    }
+    return latest;
   }
 
   @Override

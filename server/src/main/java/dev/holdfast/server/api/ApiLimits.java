@@ -153,6 +153,36 @@ public record ApiLimits(
   /** Longer ones that are made, or wait to be taken by their callers, at once. */
   static final int LONG_LISTS = 4;
 
+  /** How many endpoints a tenant may have for them to be sorted or searched. */
+  static final int SORTED_ENDPOINTS = 200_000;
+
+  /** How many of them are copied at once on the event loop. */
+  static final int SORTED_SLICE = 1_000;
+
+  /** Tenants whose sorted endpoints are remembered. */
+  static final int SORTED_TENANTS = 8;
+
+  /** For how long. */
+  static final Duration SORTED_TIME = Duration.ofSeconds(1);
+
+  /** What endpoints can be searched for. */
+  static final int SEARCH_CHARS = 256;
+
+  /** Endpoints whose latest attempts are asked for at once. */
+  static final int RECENT_ENDPOINTS = 100;
+
+  /** The latest attempts of each. */
+  static final int RECENT_ATTEMPTS = 30;
+
+  /** Subscriptions that an event is compared with at once. */
+  static final int MATCHES = 100;
+
+  /** How much of a body is shown. */
+  static final int SHOWN_BODY_BYTES = 256 << 10;
+
+  /** A longer body does not fit into a command: systems limit what an argument may have. */
+  static final int CURL_BODY_BYTES = 64 << 10;
+
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 

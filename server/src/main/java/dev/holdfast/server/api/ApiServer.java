@@ -150,6 +150,7 @@ public final class ApiServer {
     List<Route> routes = new ArrayList<>();
     EventsApi events = new EventsApi(engine, limits, options.schedule(), options.tracer());
     routes.addAll(events.routes());
+    routes.addAll(new EventListApi(engine).routes());
     SubscriptionReader subscriptions = new SubscriptionReader(options.urls(), options.clock());
     Destinations destinations = new Destinations(options.urls());
     routes.addAll(
@@ -157,7 +158,9 @@ public final class ApiServer {
     routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
     routes.addAll(new ImportApi(engine, subscriptions, destinations).routes());
     routes.addAll(new EndpointsApi(engine, options.clock()).routes());
+    routes.addAll(new AttemptsApi(engine, options.schedule()).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
+    routes.addAll(new RequestApi(engine, options.clock()).routes());
     routes.addAll(new ReplaysApi(engine).routes());
     routes.addAll(new KeysApi(engine, options.keyring(), options.clock()).routes());
     routes.addAll(new MasterKeyApi(engine, options.clock()).routes());

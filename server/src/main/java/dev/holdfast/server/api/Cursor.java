@@ -11,7 +11,6 @@ import java.util.zip.CRC32;
  * from another list is refused instead of skipping items.
  */
 final class Cursor {
-  private static final int LENGTH = 1 + Long.BYTES + Integer.BYTES;
 
   /** The lists that have cursors. */
   enum List {
@@ -19,6 +18,15 @@ final class Cursor {
     ENDPOINTS('e'),
     MESSAGES('m'),
     REPLAYS('r'),
+    EVENTS('v'),
+    ATTEMPTS('t'),
+    MATCHES('h'),
+
+    /** Endpoints in other orders. */
+    ENDPOINTS_BY_URL('u'),
+    ENDPOINTS_BY_STATE('z'),
+    ENDPOINTS_BY_FAILURES('f'),
+    ENDPOINTS_BY_WAITING('w'),
     KEYS('k'),
     AUDIT('a'),
 
@@ -34,34 +42,67 @@ final class Cursor {
 
   private Cursor() {}
 
+  /** A place between the items of a list that go by two numbers. */
+  record Place(long first, long second) {}
+
   static String text(List list, long before) {
-    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put(list.letter).putLong(before);
+    return text(ByteBuffer.allocate(length(1)).put(list.letter).putLong(before));
+  }
+
+  static String text(List list, Place place) {
+    return text(
+        ByteBuffer.allocate(length(2))
+            .put(list.letter)
+            .putLong(place.first())
+            .putLong(place.second()));
+  }
+
+  private static String text(ByteBuffer bytes) {
     bytes.putInt(check(bytes.array()));
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
   }
 
   static long before(List list, String text) {
+    return read(list, text, 1).getLong(1);
+  }
+
+  static Place place(List list, String text) {
+    ByteBuffer bytes = read(list, text, 2);
+    return new Place(bytes.getLong(1), bytes.getLong(1 + Long.BYTES));
+  }
+
+  private static ByteBuffer read(List list, String text, int numbers) {
     if (text.length() <= ApiLimits.CURSOR_CHARS) {
       try {
         byte[] bytes = Base64.getUrlDecoder().decode(text);
-        if (bytes.length == LENGTH
+        int length = length(numbers);
+        if (bytes.length == length
             && bytes[0] == list.letter
-            && ByteBuffer.wrap(bytes).getInt(1 + Long.BYTES) == check(bytes)) {
-          return ByteBuffer.wrap(bytes).getLong(1);
+            && ByteBuffer.wrap(bytes).getInt(length - Integer.BYTES) == check(bytes)) {
+          return ByteBuffer.wrap(bytes);
         }
       } catch (IllegalArgumentException _) {
         // refused below, like every other text that is not one of our cursors
       }
     }
-    throw Refusal.of(
+    throw refused();
+  }
+
+  /** For a cursor that leads nowhere. */
+  static Refusal refused() {
+    return Refusal.of(
         Problem.Kind.INVALID_PARAMETER,
         "cursor",
         "Give the value of \"next\" as it came with the page before, or none for the first page.");
   }
 
+  private static int length(int numbers) {
+    return 1 + numbers * Long.BYTES + Integer.BYTES;
+  }
+
   private static int check(byte[] bytes) {
     CRC32 sum = new CRC32();
-    sum.update(bytes, 0, 1 + Long.BYTES);
+    sum.update(bytes, 0, bytes.length - Integer.BYTES);
     return (int) sum.getValue();
   }
 }

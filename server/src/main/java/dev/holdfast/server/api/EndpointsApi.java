@@ -20,6 +20,7 @@ import io.vertx.core.Future;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +31,21 @@ import tools.jackson.core.JsonParser;
 final class EndpointsApi {
   private static final String PATH = "/v1/endpoints";
   private static final JsonBody JSON = new JsonBody(1);
+  private static final Set<String> LIST = Set.of("state", "q", "sort", "cursor", "limit");
 
   private final Engine engine;
   private final InstantSource clock;
+  private final SortedEndpoints sorted;
 
   EndpointsApi(Engine engine, InstantSource clock) {
     this.engine = engine;
     this.clock = clock;
+    this.sorted = new SortedEndpoints(engine);
   }
 
   List<Route> routes() {
     return List.of(
-        Route.get(PATH, Access.LOOK, Set.of("state", "cursor", "limit"), this::list),
+        Route.get(PATH, Access.LOOK, LIST, this::list),
         Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
         Route.get(PATH + "/{id}/changes", Access.LOOK, Set.of("limit"), this::changes),
         Route.patchJson(PATH + "/{id}", Access.MANAGE, ApiLimits.ENDPOINT_BYTES, this::change),
@@ -105,20 +109,36 @@ final class EndpointsApi {
   }
 
   private void list(Exchange exchange, byte[] body) {
-    int limit = exchange.parameters().limit();
-    long before = exchange.parameters().before(Cursor.List.ENDPOINTS);
-    Health.State state = state(exchange.parameters().one("state"));
+    Parameters parameters = exchange.parameters();
+    int limit = parameters.limit();
+    Health.State state = state(parameters.one("state"));
+    EndpointSort sort = EndpointSort.of(parameters.one("sort"));
+    String part = parameters.text("q", ApiLimits.SEARCH_CHARS);
     String tenant = exchange.tenant();
+    if (part != null || sort != EndpointSort.NEWEST) {
+      SortedEndpoints.Wish wish =
+          new SortedEndpoints.Wish(
+              sort,
+              part == null ? null : part.toLowerCase(Locale.ROOT),
+              state,
+              sort.place(parameters.one("cursor")),
+              limit);
+      exchange.then(sorted.page(tenant, wish), page -> answer(exchange, page));
+      return;
+    }
+    long before = parameters.before(Cursor.List.ENDPOINTS);
     exchange.then(
         engine
             .endpoints(tenant, state, before, limit)
             .map(found -> found.map(EndpointsApi::page))
             .orElseGet(() -> engine.look(view -> page(view, tenant, state, before, limit))),
-        page -> {
-          boolean takesLong =
-              page.items().stream().anyMatch(now -> TlsFields.isUnread(now.endpoint().tls()));
-          exchange.answerList(page, takesLong, EndpointsApi::write);
-        });
+        page -> answer(exchange, page));
+  }
+
+  private static void answer(Exchange exchange, Page<EndpointNow> page) {
+    boolean takesLong =
+        page.items().stream().anyMatch(now -> TlsFields.isUnread(now.endpoint().tls()));
+    exchange.answerList(page, takesLong, EndpointsApi::write);
   }
 
   private static Page<EndpointNow> page(EndpointPage found) {

@@ -7,15 +7,19 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.path.View.Gauges;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
 import dev.holdfast.engine.cluster.ClusterState;
+import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.EndpointReads.EndpointPage;
+import dev.holdfast.engine.store.EndpointReads.Outline;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -40,6 +44,15 @@ interface Engine {
   /** Endpoints as the database has them; empty when this node knows all of them. */
   Optional<Future<EndpointPage>> endpoints(
       String tenant, Health.@Nullable State state, long before, int limit);
+
+  /** What endpoints can be sorted by, as the database has it; empty when this node knows it. */
+  Optional<Future<List<Outline>>> outlines(String tenant, int most);
+
+  /** Those of these endpoints that the tenant has, as they are now, in any order. */
+  Future<List<EndpointNow>> endpoints(String tenant, List<Long> ids);
+
+  /** The request that an attempt sends; empty if its URL cannot be sent to. */
+  Optional<ShownRequest> shown(Delivery delivery);
 
   /** Whether it can accept and deliver now. */
   boolean isReady();
@@ -91,6 +104,21 @@ interface Engine {
       public Optional<Future<EndpointPage>> endpoints(
           String tenant, Health.@Nullable State state, long before, int limit) {
         return holdfast.endpoints(tenant, state, before, limit);
+      }
+
+      @Override
+      public Optional<Future<List<Outline>>> outlines(String tenant, int most) {
+        return holdfast.outlines(tenant, most);
+      }
+
+      @Override
+      public Future<List<EndpointNow>> endpoints(String tenant, List<Long> ids) {
+        return holdfast.endpoints(tenant, ids);
+      }
+
+      @Override
+      public Optional<ShownRequest> shown(Delivery delivery) {
+        return holdfast.shown(delivery);
       }
 
       @Override

@@ -27,7 +27,17 @@ import tools.jackson.core.JsonGenerator;
 final class MessagesApi {
   private static final String PATH = "/v1/messages";
   private static final Set<String> FILTERS =
-      Set.of("status", "endpoint", "subscription", "event", "since", "until", "cursor", "limit");
+      Set.of(
+          "status",
+          "endpoint",
+          "subscription",
+          "event",
+          "type",
+          "subject",
+          "since",
+          "until",
+          "cursor",
+          "limit");
 
   private final Engine engine;
   private final RetrySchedule schedule;
@@ -62,7 +72,8 @@ final class MessagesApi {
         parameters.time("since"),
         parameters.time("until"),
         parameters.before(Cursor.List.MESSAGES),
-        parameters.limit());
+        parameters.limit(),
+        parameters.about());
   }
 
   private static EventKey eventKey(String text) {
@@ -225,16 +236,27 @@ final class MessagesApi {
 
   private static void writeAttempt(JsonGenerator out, Attempt attempt) {
     out.writeStartObject();
-    out.writeNumberProperty("number", attempt.number());
-    Json.time(out, "at", attempt.at());
-    out.writeNumberProperty("durationMillis", attempt.durationMillis());
-    out.writeBooleanProperty("scheduled", attempt.scheduled());
+    writeAttemptHead(out, attempt);
     writeOutcome(out, attempt.outcome());
     out.writeEndObject();
   }
 
+  /** When an attempt was made, as fields of the object that is being written. */
+  static void writeAttemptHead(JsonGenerator out, Attempt attempt) {
+    out.writeNumberProperty("number", attempt.number());
+    Json.time(out, "at", attempt.at());
+    out.writeNumberProperty("durationMillis", attempt.durationMillis());
+    out.writeBooleanProperty("scheduled", attempt.scheduled());
+  }
+
   /** How an attempt ended, as fields of the object that is being written. */
   static void writeOutcome(JsonGenerator out, Outcome outcome) {
+    writeEnding(out, outcome);
+    out.writeStringProperty("response", new String(outcome.response(), StandardCharsets.UTF_8));
+  }
+
+  /** The same without what was answered. */
+  static void writeEnding(JsonGenerator out, Outcome outcome) {
     switch (outcome) {
       case Outcome.Success success -> {
         out.writeStringProperty("outcome", "success");
@@ -252,6 +274,5 @@ final class MessagesApi {
         Json.constant(out, "error", failure.kind());
       }
     }
-    out.writeStringProperty("response", new String(outcome.response(), StandardCharsets.UTF_8));
   }
 }

@@ -1,6 +1,8 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.TypePattern;
+import dev.holdfast.core.port.History;
 import dev.holdfast.server.api.Problem.Kind;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -123,6 +125,31 @@ final class Parameters {
 
   int limit() {
     return number("limit", ApiLimits.LIST_ITEMS_DEFAULT, ApiLimits.LIST_ITEMS);
+  }
+
+  /** The same for a list whose items take long to make. */
+  int limit(int most) {
+    return number("limit", Math.min(ApiLimits.LIST_ITEMS_DEFAULT, most), most);
+  }
+
+  /** Something to look for, if it is given. */
+  @Nullable String text(String name, int mostChars) {
+    String given = one(name);
+    if (given != null
+        && (given.isEmpty() || given.codePointCount(0, given.length()) > mostChars)) {
+      throw Refusal.of(
+          Kind.INVALID_PARAMETER,
+          name,
+          "Give 1 to " + mostChars + " characters, or leave the parameter out.");
+    }
+    return given;
+  }
+
+  /** What events are to be about. */
+  History.About about() {
+    String type = text("type", ApiLimits.TYPE_CHARS);
+    return new History.About(
+        type == null ? null : new TypePattern(type), text("subject", ApiLimits.SUBJECT_CHARS));
   }
 
   /** Which page of a list whose pages have numbers, from 1 on. */

@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
+import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
@@ -10,20 +11,24 @@ import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.path.View.Gauges;
+import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
 import dev.holdfast.engine.cluster.ClusterState;
+import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.EndpointReads.EndpointPage;
+import dev.holdfast.engine.store.EndpointReads.Outline;
 import dev.holdfast.engine.store.StoreVault;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -130,6 +135,21 @@ final class FakeEngine implements Engine {
   }
 
   @Override
+  public Optional<Future<List<Outline>>> outlines(String tenant, int most) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Future<List<EndpointNow>> endpoints(String tenant, List<Long> ids) {
+    return look(seen -> ids.stream().flatMap(id -> seen.endpoint(tenant, id).stream()).toList());
+  }
+
+  @Override
+  public Optional<ShownRequest> shown(Delivery delivery) {
+    return ShownRequest.of(delivery, "Holdfast/0");
+  }
+
+  @Override
   public boolean isReady() {
     return ready;
   }
@@ -198,6 +218,27 @@ final class FakeEngine implements Engine {
     @Override
     public Optional<EventDetail> event(String tenant, EventKey key) {
       return Optional.empty();
+    }
+
+    @Override
+    public Optional<Event> eventAlone(String tenant, EventKey key) {
+      return Optional.empty();
+    }
+
+    @Override
+    public EventPage events(EventQuery query) {
+      return new EventPage(List.of(), null);
+    }
+
+    @Override
+    public AttemptPage attempts(AttemptQuery query) {
+      return new AttemptPage(List.of(), null);
+    }
+
+    @Override
+    public Map<Long, List<Attempt>> latestAttempts(
+        String tenant, List<Long> endpoints, int each) {
+      return Map.of();
     }
 
     @Override

@@ -18,7 +18,11 @@ final class FakeView implements View {
   private final NavigableMap<Long, EndpointNow> endpoints = new TreeMap<>();
 
   void add(Endpoint endpoint) {
-    endpoints.put(endpoint.id(), new EndpointNow(endpoint, new Unfinished(0, 0, 0, 0)));
+    add(endpoint, Unfinished.NOTHING);
+  }
+
+  void add(Endpoint endpoint, Unfinished unfinished) {
+    endpoints.put(endpoint.id(), new EndpointNow(endpoint, unfinished));
   }
 
   void add(Subscription subscription) {

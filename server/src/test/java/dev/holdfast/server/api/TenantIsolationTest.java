@@ -74,6 +74,33 @@ class TenantIsolationTest {
         notFound("/v1/events/{event}"),
         notFound("/v1/events/{ownEvent}"),
         notFound("/v1/events/{heldEvent}"));
+    put(
+        all,
+        "GET /v1/events",
+        own("/v1/events"),
+        own("/v1/events?limit=1"),
+        own("/v1/events?type=order.*"),
+        own("/v1/events?cursor={eventsCursor}"));
+    put(
+        all,
+        "GET /v1/events/{id}/matches",
+        notFound("/v1/events/{event}/matches"),
+        notFound("/v1/events/{heldEvent}/matches"));
+    put(
+        all,
+        "GET /v1/endpoints/recent",
+        same("/v1/endpoints/recent?ids={endpoint}"),
+        same("/v1/endpoints/recent?ids={endpoint},{heldEndpoint}"));
+    put(
+        all,
+        "GET /v1/endpoints/{id}/attempts",
+        notFound("/v1/endpoints/{endpoint}/attempts"),
+        notFound("/v1/endpoints/{endpoint}/attempts?limit=1"));
+    put(
+        all,
+        "GET /v1/messages/{id}/request",
+        notFound("/v1/messages/{message}/request"),
+        notFound("/v1/messages/{heldMessage}/request"));
     put(all, "POST /v1/subscriptions", own("/v1/subscriptions", held));
     put(
         all,
@@ -114,6 +141,8 @@ class TenantIsolationTest {
         "GET /v1/endpoints",
         own("/v1/endpoints"),
         own("/v1/endpoints?state=frozen"),
+        own("/v1/endpoints?sort=url"),
+        own("/v1/endpoints?sort=waiting&q=hooks"),
         own("/v1/endpoints?cursor={endpointsCursor}"));
     put(all, "GET /v1/endpoints/{id}", notFound("/v1/endpoints/{endpoint}"));
     put(
@@ -413,7 +442,7 @@ class TenantIsolationTest {
     }
     eventually(key, "/v1/messages?status=delivered", 6);
     for (String list :
-        List.of("subscriptions", "endpoints", "messages", "replays", "keys", "audit")) {
+        List.of("subscriptions", "endpoints", "messages", "events", "replays", "keys", "audit")) {
       things.put(
           list + "Cursor", text(made(ask(key, "GET", "/v1/" + list + "?limit=1", "")), "next"));
     }

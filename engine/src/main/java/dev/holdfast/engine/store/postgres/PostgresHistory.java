@@ -10,6 +10,7 @@ import dev.holdfast.core.model.Shards;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.AttemptPages;
 import dev.holdfast.engine.store.Damaged;
 import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.FanOutRow;
@@ -164,6 +165,50 @@ final class PostgresHistory implements History, EndpointReads {
   @Override
   public Optional<EventDetail> event(String tenant, EventKey key) throws StoreException {
     return read("reading an event", connection -> event(connection, tenant, key));
+  }
+
+  @Override
+  public Optional<Event> eventAlone(String tenant, EventKey key) throws StoreException {
+    return read("reading an event", c -> eventAlone(c, tenant, key)).stream().findFirst();
+  }
+
+  @Override
+  public EventPage events(EventQuery query) throws StoreException {
+    return read(
+        "listing events",
+        connection -> new PostgresEvents(connection, query.tenant(), mostRows()).page(query));
+  }
+
+  @Override
+  public AttemptPage attempts(AttemptQuery query) throws StoreException {
+    return read(
+        "listing attempts",
+        connection ->
+            isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
+                ? new AttemptPage(List.of(), null)
+                : AttemptPages.page(
+                    new PostgresAttempts(connection, query.tenant(), mostRows()),
+                    query,
+                    mostRows()));
+  }
+
+  @Override
+  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
+      throws StoreException {
+    return read(
+        "reading the latest attempts",
+        connection -> {
+          List<Long> own = new ArrayList<>(endpoints);
+          own.removeAll(
+              Select.list(
+                  connection,
+                  "SELECT id FROM endpoints WHERE id = ANY (?) AND tenant <> ?",
+                  row -> row.getLong(1),
+                  ids(endpoints),
+                  tenant));
+          return AttemptPages.latest(
+              new PostgresAttempts(connection, tenant, mostRows()), own, each, mostRows());
+        });
   }
 
   @Override
@@ -340,11 +385,30 @@ final class PostgresHistory implements History, EndpointReads {
     boolean isAnything() {
       return sql.isEmpty();
     }
+
+    /**
+     * Those of a tenant's events of this. The event of each row is looked up by itself, and so for
+     * no more rows than are looked at.
+     */
+    Where about(About about, String tenant) {
+      if (about.isAnything()) {
+        return this;
+      }
+      PostgresEvents.Condition condition = PostgresEvents.Condition.of(about);
+      List<Object> others = new ArrayList<>(condition.values());
+      others.add(tenant);
+      return and(
+          "(SELECT "
+              + condition.sql()
+              + " FROM events e WHERE e.tenant = ? AND e.id = walked.event)",
+          others.toArray());
+    }
   }
 
   private Page messages(Connection connection, Query query) throws SQLException {
     if (isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
-        || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())) {
+        || isOfAnother(connection, "subscriptions", query.subscription(), query.tenant())
+        || PostgresEvents.Condition.isImpossible(query.about())) {
       return new Page(List.of(), null);
     }
     long from = query.since() == null ? 0 : Summaries.firstIdAt(query.since());
@@ -401,7 +465,7 @@ final class PostgresHistory implements History, EndpointReads {
       Connection connection, Query query, Set<Status> wanted, long from, long below, int rows)
       throws SQLException {
     Where index = Where.of("tenant = ?", query.tenant()).and("id >= ?", from).and("id < ?", below);
-    Where filter = Where.of("");
+    Where filter = Where.of("").about(query.about(), query.tenant());
     boolean droppedOnly = !wanted.contains(Status.DELIVERED);
     Long subscription = query.subscription();
     Long endpoint = query.endpoint();
@@ -434,7 +498,7 @@ final class PostgresHistory implements History, EndpointReads {
       long below,
       int rows)
       throws SQLException {
-    Where filter = Where.of("");
+    Where filter = Where.of("").about(query.about(), query.tenant());
     if (query.subscription() != null) {
       filter = filter.and("subscription = ?", query.subscription());
     }
@@ -496,7 +560,8 @@ final class PostgresHistory implements History, EndpointReads {
               .and("attempts = ?", group[1])
               .and("id >= ?", from)
               .and("id < ?", below);
-      Where filter = Where.of("tenant = ?", query.tenant());
+      Where filter =
+          Where.of("tenant = ?", query.tenant()).about(query.about(), query.tenant());
       if (query.subscription() != null) {
         filter = filter.and("subscription = ?", query.subscription());
       }
@@ -573,7 +638,7 @@ final class PostgresHistory implements History, EndpointReads {
       Connection connection, Query query, EventKey key, Set<Status> wanted, long from, long below)
       throws SQLException {
     EventHead head = eventHead(connection, query.tenant(), key);
-    if (head == null) {
+    if (head == null || !query.about().covers(head.type(), head.subject())) {
       return new Page(List.of(), null);
     }
     List<MessageSummary> items = new ArrayList<>();
@@ -795,9 +860,7 @@ final class PostgresHistory implements History, EndpointReads {
     if (head == null) {
       return Optional.empty();
     }
-    Event event =
-        Select.list(connection, EVENT + "tenant = ? AND id = ?", Rows::event, tenant, head.id())
-            .getFirst();
+    Event event = event(connection, head);
     List<Row> made = made(connection, head, 0, Long.MAX_VALUE);
     int expected = head.messages() - toBeMade(connection, head.id());
     if (made.size() < Math.min(expected, mostRows())) {
@@ -808,6 +871,18 @@ final class PostgresHistory implements History, EndpointReads {
     messages.addAll(remade(connection, head));
     messages.sort(Comparator.comparingLong(MessageSummary::id));
     return Optional.of(new EventDetail(event, messages));
+  }
+
+  private static List<Event> eventAlone(Connection connection, String tenant, EventKey key)
+      throws SQLException {
+    EventHead head = eventHead(connection, tenant, key);
+    return head == null ? List.of() : List.of(event(connection, head));
+  }
+
+  private static Event event(Connection connection, EventHead head) throws SQLException {
+    return Select.list(
+            connection, EVENT + "tenant = ? AND id = ?", Rows::event, head.tenant(), head.id())
+        .getFirst();
   }
 
   /** How many messages of an event are still to be made. */
@@ -858,6 +933,31 @@ final class PostgresHistory implements History, EndpointReads {
             tenant,
             id);
     return with(found, counts(connection, inEachStatus(found), MOST_COUNTED));
+  }
+
+  @Override
+  public List<Outline> outlines(String tenant, int most) throws StoreException {
+    return read(
+        "reading what endpoints are sorted by",
+        connection -> PostgresOutlines.read(connection, tenant, most, MOST_COUNTED, mostRows()));
+  }
+
+  @Override
+  public List<EndpointNow> endpoints(String tenant, List<Long> wanted) throws StoreException {
+    return read(
+        "reading endpoints",
+        connection -> {
+          List<Endpoint> found =
+              Select.list(
+                  connection,
+                  "SELECT "
+                      + EndpointRow.COLUMNS
+                      + " FROM endpoints WHERE tenant = ? AND id = ANY (?)",
+                  row -> EndpointRow.read(row, seals),
+                  tenant,
+                  ids(wanted));
+          return with(found, countsInList(connection, found));
+        });
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.holdfast.engine.store.postgres;
 
+import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Interest;
@@ -372,6 +373,27 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
+  public Optional<Event> eventAlone(String tenant, EventKey key) throws StoreException {
+    return history.eventAlone(tenant, key);
+  }
+
+  @Override
+  public EventPage events(EventQuery query) throws StoreException {
+    return history.events(query);
+  }
+
+  @Override
+  public AttemptPage attempts(AttemptQuery query) throws StoreException {
+    return history.attempts(query);
+  }
+
+  @Override
+  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
+      throws StoreException {
+    return history.latestAttempts(tenant, endpoints, each);
+  }
+
+  @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return history.changes(endpoint, limit);
   }
@@ -411,6 +433,16 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   public EndpointPage endpoints(String tenant, Health.@Nullable State state, long before, int limit)
       throws StoreException {
     return history.endpoints(tenant, state, before, limit);
+  }
+
+  @Override
+  public List<Outline> outlines(String tenant, int most) throws StoreException {
+    return history.outlines(tenant, most);
+  }
+
+  @Override
+  public List<EndpointNow> endpoints(String tenant, List<Long> ids) throws StoreException {
+    return history.endpoints(tenant, ids);
   }
 
   /** The node takes part no longer; what it decided for is anybody's. */

@@ -1,0 +1,262 @@
+package dev.holdfast.engine.store;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Message;
+import dev.holdfast.core.port.History.AttemptPosition;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the embedded store has the attempts of some endpoints, for one read.
+ *
+ * <p>Finished messages that {@link HistoryIndex} does not have yet are looked through once, for all
+ * endpoints together.
+ */
+final class AttemptReads implements AttemptPages.Source {
+  /** Nobody's messages have so many different numbers of attempts; what is beyond is left out. */
+  private static final int MOST_GROUPS = 500;
+
+  private static final String TAIL =
+      "SELECT id, endpoint FROM messages WHERE id > ? AND id < ? ORDER BY id DESC LIMIT ?";
+
+  /** Of those that were tried: see {@code open_by_endpoint}. */
+  private static final String NEXT_GROUP =
+      "SELECT attempts FROM open WHERE endpoint = ? AND status = ? AND attempts > ?"
+          + " ORDER BY attempts LIMIT 1";
+
+  private static final String OF_GROUP =
+      "SELECT id FROM open WHERE endpoint = ? AND status = ? AND attempts = ? AND id >= ?"
+          + " AND id < ? ORDER BY id DESC LIMIT ?";
+
+  private static final String INDEXED =
+      "SELECT f.id FROM parts p CROSS JOIN finished_by_endpoint f"
+          + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2)"
+          + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
+          + " AND f.part = p.number AND f.endpoint = ?1 AND f.dropped = ?5"
+          + " AND f.id >= ?2 AND f.id < ?3 ORDER BY p.number DESC, f.id DESC LIMIT ?4";
+
+  private static final String FINISHED =
+      "SELECT "
+          + Finished.COLUMNS
+          + ", "
+          + Rows.ATTEMPT_COLUMNS
+          + ", attempt_sum FROM messages WHERE id = ?";
+
+  private static final int LAST_ATTEMPT = 10;
+  private static final int LAST_ATTEMPT_SUM = 17;
+
+  private static final String EARLIER =
+      "SELECT number, "
+          + Rows.ATTEMPT_COLUMNS
+          + ", sum FROM attempts WHERE message = ? AND number < ? ORDER BY number DESC LIMIT ?";
+
+  private final Transactions.Statements connection;
+  private final Set<Long> endpoints;
+  private final int mostRows;
+  private final long indexedThrough;
+  private final @Nullable Long hidden;
+  private final Map<Long, List<Group>> groups = new HashMap<>();
+  private @Nullable Tail tail;
+
+  /**
+   * @param endpoints those that are asked for
+   */
+  AttemptReads(Transactions.Statements connection, Set<Long> endpoints, int mostRows)
+      throws SQLException {
+    this.connection = connection;
+    this.endpoints = endpoints;
+    this.mostRows = mostRows;
+    this.indexedThrough = HistoryReads.indexedThrough(connection);
+    this.hidden = HistoryReads.hidden(connection);
+  }
+
+  /** Unfinished messages of an endpoint that have the same status and number of attempts. */
+  private record Group(int status, int attempts) {}
+
+  /**
+   * Finished messages that are not indexed yet.
+   *
+   * @param cut down to which id they are all; absent when they are
+   */
+  private record Tail(Map<Long, List<Long>> byEndpoint, @Nullable Long cut) {}
+
+  @Override
+  public AttemptPages.Ids tried(long endpoint, long from, long below, int limit)
+      throws SQLException {
+    Tail recent = tail(below);
+    Long cut = recent.cut() != null && recent.cut() > from ? recent.cut() : null;
+    long down = cut == null ? from : cut;
+    List<List<Long>> lists = new ArrayList<>();
+    List<Group> all = groups(endpoint);
+    int each = Math.clamp(mostRows / (2L * Math.max(1, all.size())), 1, limit);
+    for (Group group : all) {
+      PreparedStatement statement = connection.prepare(OF_GROUP);
+      statement.setLong(1, endpoint);
+      statement.setInt(2, group.status());
+      statement.setInt(3, group.attempts());
+      statement.setLong(4, down);
+      statement.setLong(5, below);
+      statement.setInt(6, each);
+      lists.add(ids(statement));
+    }
+    lists.add(
+        recent.byEndpoint().getOrDefault(endpoint, List.of()).stream()
+            .filter(id -> id >= down && id < below)
+            .limit(each)
+            .toList());
+    if (down <= indexedThrough) {
+      for (int dropped = 0; dropped <= 1; dropped++) {
+        PreparedStatement statement = connection.prepare(INDEXED);
+        statement.setLong(1, endpoint);
+        statement.setLong(2, down);
+        statement.setLong(3, below);
+        statement.setInt(4, each);
+        statement.setInt(5, dropped);
+        lists.add(ids(statement));
+      }
+    }
+    return AttemptPages.Ids.of(lists, each, cut, limit);
+  }
+
+  /** Looked through once, for the first that is asked for. */
+  private Tail tail(long below) throws SQLException {
+    if (tail == null) {
+      int most = Math.max(1, mostRows / 2);
+      PreparedStatement statement = connection.prepare(TAIL);
+      statement.setLong(1, indexedThrough);
+      statement.setLong(2, below);
+      statement.setInt(3, most);
+      Map<Long, List<Long>> found = new HashMap<>();
+      long last = 0;
+      int looked = 0;
+      try (ResultSet rows = statement.executeQuery()) {
+        while (rows.next()) {
+          looked++;
+          last = rows.getLong(1);
+          if (endpoints.contains(rows.getLong(2))) {
+            found.computeIfAbsent(rows.getLong(2), _ -> new ArrayList<>()).add(last);
+          }
+        }
+      }
+      tail = new Tail(found, looked == most ? (Long) last : null);
+    }
+    return tail;
+  }
+
+  private List<Group> groups(long endpoint) throws SQLException {
+    List<Group> known = groups.get(endpoint);
+    if (known == null) {
+      known = new ArrayList<>();
+      for (Message.Status status : Message.Status.values()) {
+        addGroups(known, endpoint, Rows.code(status));
+      }
+      groups.put(endpoint, known);
+    }
+    return known;
+  }
+
+  private void addGroups(List<Group> found, long endpoint, int status) throws SQLException {
+    PreparedStatement statement = connection.prepare(NEXT_GROUP);
+    statement.setLong(1, endpoint);
+    statement.setInt(2, status);
+    int attempts = 0;
+    while (found.size() < MOST_GROUPS) {
+      statement.setInt(3, attempts);
+      try (ResultSet row = statement.executeQuery()) {
+        if (!row.next()) {
+          return;
+        }
+        attempts = row.getInt(1);
+      }
+      found.add(new Group(status, attempts));
+    }
+  }
+
+  private static List<Long> ids(PreparedStatement statement) throws SQLException {
+    List<Long> ids = new ArrayList<>();
+    try (ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        ids.add(rows.getLong(1));
+      }
+    }
+    return ids;
+  }
+
+  @Override
+  public List<Attempt> attempts(List<Long> messages, AttemptPosition after, int limit)
+      throws SQLException {
+    List<Attempt> found = new ArrayList<>();
+    for (Long message : messages) {
+      if (message > after.message()) {
+        continue;
+      }
+      if (found.size() >= limit) {
+        break;
+      }
+      boolean isFromItsEnd = message < after.message();
+      int before = found.size();
+      boolean isShown =
+          add(message, isFromItsEnd ? Integer.MAX_VALUE : after.number(), limit, found);
+      if (isShown && isFromItsEnd && found.size() == before && isTried(message)) {
+        throw new Damaged("attempts of message " + message + " are missing");
+      }
+    }
+    return found;
+  }
+
+  /** A message may be dropped without an attempt. */
+  private boolean isTried(long message) throws SQLException {
+    PreparedStatement statement =
+        connection.prepare("SELECT attempts FROM messages WHERE id = ?1");
+    statement.setLong(1, message);
+    try (ResultSet row = statement.executeQuery()) {
+      return !row.next() || row.getInt(1) > 0;
+    }
+  }
+
+  /**
+   * Adds the attempts of a message with numbers below, the last first.
+   *
+   * @return whether anybody may see them
+   */
+  private boolean add(long message, int below, int limit, List<Attempt> found)
+      throws SQLException {
+    int rest = below;
+    PreparedStatement finished = connection.prepare(FINISHED);
+    finished.setLong(1, message);
+    try (ResultSet row = finished.executeQuery()) {
+      if (row.next()) {
+        Finished kept = Finished.from(row);
+        if (Objects.equals(hidden, kept.event())) {
+          return false;
+        }
+        row.getLong(LAST_ATTEMPT_SUM);
+        if (!row.wasNull() && kept.attempts() < below) {
+          found.add(
+              Rows.attempt(row, LAST_ATTEMPT, LAST_ATTEMPT_SUM, message, kept.attempts()));
+          rest = kept.attempts();
+        }
+      }
+    }
+    if (rest > 1 && found.size() < limit) {
+      PreparedStatement earlier = connection.prepare(EARLIER);
+      earlier.setLong(1, message);
+      earlier.setInt(2, rest);
+      earlier.setInt(3, limit - found.size());
+      try (ResultSet rows = earlier.executeQuery()) {
+        while (rows.next()) {
+          found.add(Rows.attempt(rows, 2, 9, message, rows.getInt(1)));
+        }
+      }
+    }
+    return true;
+  }
+}

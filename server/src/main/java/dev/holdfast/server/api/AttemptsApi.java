@@ -1,0 +1,163 @@
+package dev.holdfast.server.api;
+
+import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.port.History.AttemptPage;
+import dev.holdfast.core.port.History.AttemptPosition;
+import dev.holdfast.core.port.History.AttemptQuery;
+import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+
+/** Shows the attempts that were made to endpoints, whichever messages they were of. */
+final class AttemptsApi {
+  private static final String PATH = "/v1/endpoints";
+
+  private final Engine engine;
+
+  /** How long after a message was made it may be tried, and as long again for what waits. */
+  private final Duration life;
+
+  AttemptsApi(Engine engine, RetrySchedule schedule) {
+    this.engine = engine;
+    this.life =
+        Duration.between(Instant.EPOCH, schedule.deadline(Instant.EPOCH)).multipliedBy(2);
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get(PATH + "/recent", Access.LOOK, Set.of("ids"), this::recent),
+        Route.get(
+            PATH + "/{id}/attempts",
+            Access.LOOK,
+            Set.of("since", "until", "cursor", "limit"),
+            this::list));
+  }
+
+  private void list(Exchange exchange, byte[] body) {
+    long id =
+        Id.parse(Id.ENDPOINT, exchange.variable())
+            .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID));
+    Parameters parameters = exchange.parameters();
+    Instant since = parameters.time("since");
+    AttemptQuery query =
+        new AttemptQuery(
+            exchange.tenant(),
+            id,
+            since,
+            parameters.time("until"),
+            since == null ? null : since.minus(life),
+            position(parameters.one("cursor")),
+            parameters.limit());
+    Future<Buffer> answer =
+        engine
+            .look(view -> view.endpoint(query.tenant(), id).isPresent())
+            .compose(
+                known ->
+                    known
+                        ? engine.read(history -> page(history.attempts(query)))
+                        : Future.failedFuture(new Refusal(Problem.UNKNOWN_ID)));
+    exchange.then(answer, json -> exchange.answer(200, json));
+  }
+
+  private static AttemptPosition position(@Nullable String cursor) {
+    if (cursor == null) {
+      return AttemptPosition.START;
+    }
+    Cursor.Place place = Cursor.place(Cursor.List.ATTEMPTS, cursor);
+    return new AttemptPosition(place.first(), Math.clamp(place.second(), 0, Integer.MAX_VALUE));
+  }
+
+  private static Buffer page(AttemptPage page) {
+    AttemptPosition next = page.next();
+    return Json.list(
+        page.items(),
+        AttemptsApi::write,
+        next == null
+            ? null
+            : Cursor.text(
+                Cursor.List.ATTEMPTS, new Cursor.Place(next.message(), next.number())));
+  }
+
+  private static void write(JsonGenerator out, Attempt attempt) {
+    out.writeStartObject();
+    Json.id(out, "message", Id.MESSAGE, attempt.message());
+    MessagesApi.writeAttemptHead(out, attempt);
+    MessagesApi.writeEnding(out, attempt.outcome());
+    out.writeEndObject();
+  }
+
+  private void recent(Exchange exchange, byte[] body) {
+    List<Long> ids =
+        exchange.parameters().many("ids").stream().map(AttemptsApi::endpoint).distinct().toList();
+    if (ids.isEmpty() || ids.size() > ApiLimits.RECENT_ENDPOINTS) {
+      throw refused();
+    }
+    String tenant = exchange.tenant();
+    Future<Buffer> answer =
+        engine
+            .look(
+                view ->
+                    ids.stream()
+                        .filter(id -> view.endpoint(tenant, id).isPresent())
+                        .collect(Collectors.toList()))
+            .compose(
+                known ->
+                    engine.read(
+                        history ->
+                            json(
+                                known,
+                                history.latestAttempts(
+                                    tenant, known, ApiLimits.RECENT_ATTEMPTS))));
+    exchange.then(answer, json -> exchange.answer(200, json));
+  }
+
+  private static long endpoint(String text) {
+    return Id.parse(Id.ENDPOINT, text).orElseThrow(AttemptsApi::refused);
+  }
+
+  private static Refusal refused() {
+    return Refusal.of(
+        Kind.INVALID_PARAMETER,
+        "ids",
+        "Give the ids of 1 to "
+            + ApiLimits.RECENT_ENDPOINTS
+            + " endpoints, separated by commas; each begins with ep_.");
+  }
+
+  /** Endpoints that the tenant does not have are left out. */
+  private static Buffer json(List<Long> endpoints, Map<Long, List<Attempt>> latest) {
+    return Json.write(
+        out -> {
+          out.writeStartObject();
+          out.writeArrayPropertyStart("items");
+          for (Long endpoint : endpoints) {
+            out.writeStartObject();
+            Json.id(out, "endpoint", Id.ENDPOINT, endpoint);
+            out.writeArrayPropertyStart("attempts");
+            for (Attempt attempt : latest.getOrDefault(endpoint, List.of())) {
+              out.writeStartObject();
+              Json.time(out, "at", attempt.at());
+              out.writeNumberProperty("durationMillis", attempt.durationMillis());
+              out.writeStringProperty(
+                  "outcome", attempt.outcome() instanceof Outcome.Success ? "success" : "failure");
+              out.writeEndObject();
+            }
+            out.writeEndArray();
+            out.writeEndObject();
+          }
+          out.writeEndArray();
+          out.writeEndObject();
+        });
+  }
+}

@@ -1,0 +1,178 @@
+package dev.holdfast.server.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.core.model.Endpoint;
+import dev.holdfast.core.model.Health;
+import dev.holdfast.core.model.Health.Bucket;
+import dev.holdfast.core.model.Health.Reason;
+import dev.holdfast.core.model.Health.State;
+import dev.holdfast.core.model.Id;
+import dev.holdfast.core.port.Snapshot.Unfinished;
+import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.Vertx;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Endpoints in other orders than that of their ids. */
+class SortedEndpointsTest {
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+  private static final int VERY_MANY = 100_000;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeEngine engine = new FakeEngine(vertx);
+  private final FakeView view = new FakeView();
+  private final Map<String, Endpoint> all = new HashMap<>();
+  private final Map<String, Integer> waiting = new HashMap<>();
+  private final TestServer server;
+
+  SortedEndpointsTest() throws Exception {
+    engine.view = () -> view;
+    server = TestServer.start(engine, ApiLimits.defaults());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  private String add(long number, String url, State state, int failures, Unfinished unfinished) {
+    Health health =
+        new Health(
+            state, NOW, Reason.CREATED, NOW, 0, 0, Bucket.EMPTY, Bucket.EMPTY, failures, null, null);
+    Endpoint endpoint = new Endpoint(number << 22, "default", url, health);
+    view.add(endpoint, unfinished);
+    String id = Id.text(Id.ENDPOINT, endpoint.id());
+    all.put(id, endpoint);
+    waiting.put(
+        id,
+        unfinished.pending() + unfinished.waiting() + unfinished.parked() + unfinished.paused());
+    return id;
+  }
+
+  private void addVeryMany() {
+    Random random = new Random(7);
+    for (int i = 1; i <= VERY_MANY; i++) {
+      add(
+          i,
+          "https://host%d.example/Path/%d?key=%d".formatted(random.nextInt(1_000), i, i),
+          State.values()[random.nextInt(3)],
+          random.nextInt(40),
+          new Unfinished(random.nextInt(3), random.nextInt(3), random.nextInt(3), random.nextInt(3)));
+    }
+  }
+
+  private Comparator<String> order(String sort) {
+    Comparator<String> byId = Comparator.reverseOrder();
+    return switch (sort) {
+      case "url" -> Comparator.<String, String>comparing(id -> endpoint(id).url()).thenComparing(byId);
+      case "state" ->
+          Comparator.<String, Integer>comparing(
+                  id -> List.of(State.DISABLED, State.FROZEN, State.ENABLED).indexOf(endpoint(id).health().state()))
+              .thenComparing(byId);
+      case "failures" ->
+          Comparator.<String, Integer>comparing(id -> -endpoint(id).health().consecutiveFailures())
+              .thenComparing(byId);
+      case "waiting" ->
+          Comparator.<String, Integer>comparing(id -> -waiting.getOrDefault(id, 0)).thenComparing(byId);
+      default -> byId;
+    };
+  }
+
+  private Endpoint endpoint(String id) {
+    Endpoint endpoint = all.get(id);
+    if (endpoint == null) {
+      throw new AssertionError(id);
+    }
+    return endpoint;
+  }
+
+  private JsonNode get(String path) throws Exception {
+    Reply reply = server.get(path);
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    return reply.json();
+  }
+
+  private List<String> walk(String query, int most) throws Exception {
+    List<String> found = new ArrayList<>();
+    String next = "";
+    while (next != null && found.size() < most) {
+      JsonNode page = get("/v1/endpoints?" + query + (next.isEmpty() ? "" : "&cursor=" + next));
+      page.get("items").forEach(item -> found.add(item.get("id").asString()));
+      next = page.get("next").isNull() ? null : page.get("next").asString();
+    }
+    return found;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"newest", "url", "state", "failures", "waiting"})
+  void a_hundred_thousand_endpoints_are_paged_in_every_order_without_a_gap(String sort)
+      throws Exception {
+    addVeryMany();
+    List<String> expected = new ArrayList<>(all.keySet());
+    expected.sort(order(sort));
+    assertThat(walk("sort=" + sort + "&limit=1000", 5_000)).isEqualTo(expected.subList(0, 5_000));
+    List<String> narrow =
+        expected.stream()
+            .filter(id -> endpoint(id).url().toLowerCase(Locale.ROOT).contains("host77.example/path"))
+            .toList();
+    assertThat(narrow).hasSizeGreaterThan(50);
+    assertThat(walk("sort=" + sort + "&limit=30&q=HOST77.example/pATH", VERY_MANY)).isEqualTo(narrow);
+    assertThat(walk("sort=" + sort + "&limit=100&state=frozen&q=host77.", VERY_MANY))
+        .isEqualTo(
+            narrow.stream().filter(id -> endpoint(id).health().state() == State.FROZEN).toList());
+  }
+
+  @Test
+  void all_of_very_many_are_found_once() throws Exception {
+    addVeryMany();
+    List<String> found = walk("sort=failures&limit=1000", VERY_MANY);
+    assertThat(found).hasSize(VERY_MANY);
+    assertThat(new HashSet<>(found)).hasSize(VERY_MANY);
+    List<String> expected = new ArrayList<>(all.keySet());
+    Collections.sort(expected, order("failures"));
+    assertThat(found.getFirst()).isEqualTo(expected.getFirst());
+    assertThat(found.getLast()).isEqualTo(expected.getLast());
+  }
+
+  @Test
+  void a_search_sees_the_url_as_it_is_shown() throws Exception {
+    String one = add(1, "https://a.example/hook?token=abc", State.ENABLED, 0, Unfinished.NOTHING);
+    String two = add(2, "https://abc.example/", State.ENABLED, 0, Unfinished.NOTHING);
+    assertThat(walk("q=abc", 10)).containsExactly(two);
+    assertThat(walk("q=token", 10)).containsExactly(one);
+    assertThat(walk("q=.EXAMPLE", 10)).containsExactly(two, one);
+    assertThat(walk("q=%25", 10)).isEmpty();
+    assertThat(walk("q=nowhere&sort=url", 10)).isEmpty();
+  }
+
+  @Test
+  void a_tenant_without_endpoints_has_an_empty_list_in_every_order() throws Exception {
+    for (String sort : List.of("newest", "url", "state", "failures", "waiting")) {
+      assertThat(get("/v1/endpoints?sort=" + sort).toString())
+          .isEqualTo("{\"items\":[],\"next\":null}");
+    }
+  }
+
+  @Test
+  void a_cursor_by_url_whose_endpoint_is_not_there_is_refused() throws Exception {
+    add(1, "https://a.example/", State.ENABLED, 0, Unfinished.NOTHING);
+    String cursor =
+        Cursor.text(Cursor.List.ENDPOINTS_BY_URL, new Cursor.Place(0, 99));
+    assertThat(server.get("/v1/endpoints?sort=url&cursor=" + cursor).status()).isEqualTo(400);
+  }
+}
