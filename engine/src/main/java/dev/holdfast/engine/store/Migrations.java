@@ -35,7 +35,8 @@ final class Migrations {
           COUNTS_TENANTS,
           "sqlite-0005.sql",
           "sqlite-0006.sql",
-          "sqlite-0007.sql");
+          "sqlite-0007.sql",
+          "sqlite-0008.sql");
 
   private Migrations() {}
 

@@ -64,6 +64,7 @@ public final class SqliteStore implements Database {
   private final PastReads past;
   private final ApiKeys apiKeys;
   private final Audit audit;
+  private final ActivityRows activity;
   private final Reader extents;
 
   /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
@@ -182,6 +183,7 @@ public final class SqliteStore implements Database {
     path = new PathReads(opened(opened, new Reader(file.path())), limits);
     apiKeys = new ApiKeys(ofKeys);
     audit = new Audit(transactions(opened), limits.historyRows());
+    activity = new ActivityRows(transactions(opened), () -> 0);
     extents = opened(opened, new Reader(file.path()));
     checkpointer =
         opened(
@@ -237,6 +239,11 @@ public final class SqliteStore implements Database {
   @Override
   public Audit audit() {
     return audit;
+  }
+
+  @Override
+  public ActivityRows activity() {
+    return activity;
   }
 
   @Override
@@ -465,6 +472,11 @@ public final class SqliteStore implements Database {
   @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return history.changes(endpoint, limit);
+  }
+
+  @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return history.changes(query);
   }
 
   @Override

@@ -168,6 +168,7 @@ public final class StoreCheck {
     table("data_keys", DataKeys.COLUMNS, DataKeys::key);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
+    table("activity", ActivityRow.COLUMNS, ActivityRow::read);
     history();
     audit();
   }

@@ -202,6 +202,11 @@ final class FakeEngine implements Engine {
     public List<Change> changes(long endpoint, int limit) {
       return List.of();
     }
+
+    @Override
+    public List<EndpointChange> changes(ChangeQuery query) {
+      return List.of();
+    }
   }
 
   private interface Question<T> {

@@ -15,6 +15,7 @@ import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Stored;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
+import dev.holdfast.engine.store.ActivityRows;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
@@ -79,6 +80,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final PostgresReplays replays;
   private final ApiKeys apiKeys;
   private final Audit audit;
+  private final ActivityRows activity;
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
@@ -155,6 +157,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     replays = new PostgresReplays(alongIndexes, limits);
     apiKeys = new ApiKeys(transactions);
     audit = new Audit(transactions, limits.historyRows());
+    activity = new ActivityRows(transactions, this::slot);
     extent = new PostgresExtent(alongIndexes);
     upkeep = new PostgresUpkeep(connections);
   }
@@ -285,6 +288,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
+  public ActivityRows activity() {
+    return activity;
+  }
+
+  @Override
   public Extent extent() throws StoreException {
     return extent.extent();
   }
@@ -366,6 +374,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return history.changes(endpoint, limit);
+  }
+
+  @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return history.changes(query);
   }
 
   @Override
