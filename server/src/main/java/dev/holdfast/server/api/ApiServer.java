@@ -37,6 +37,7 @@ public final class ApiServer {
   private final Context context;
   private final AtomicBoolean stopping;
   private final Metrics metrics;
+  private final LiveApi live;
   private final HttpServer server;
   private final List<Long> timers;
   private final List<Route> routes;
@@ -66,12 +67,14 @@ public final class ApiServer {
       Context context,
       AtomicBoolean stopping,
       Metrics metrics,
+      LiveApi live,
       HttpServer server,
       List<Long> timers,
       List<Route> routes) {
     this.context = context;
     this.stopping = stopping;
     this.metrics = metrics;
+    this.live = live;
     this.server = server;
     this.timers = timers;
     this.routes = routes;
@@ -137,10 +140,16 @@ public final class ApiServer {
     routes.addAll(new WorkfrontApi(engine, limits, workfront, destinations, events).routes());
     routes.addAll(new OpenApi().routes());
     FailedKeys failedKeys = new FailedKeys();
+    Authentication authentication =
+        new Authentication(options.keyring(), options.clock(), failedKeys);
+    LiveApi live = new LiveApi(engine, authentication);
+    routes.addAll(live.routes());
+    routes.addAll(new ActivityApi(engine).routes());
+    routes.addAll(new ChangesApi(engine).routes());
     Intake intake =
         new Intake(
             new Router(routes),
-            new Authentication(options.keyring(), options.clock(), failedKeys),
+            authentication,
             connections,
             stopping::get);
     HttpServer server =
@@ -169,6 +178,7 @@ public final class ApiServer {
                     context,
                     stopping,
                     metrics,
+                    live,
                     listening,
                     timers(sweeper, tls, vertx, listening),
                     List.copyOf(routes)))
@@ -229,6 +239,7 @@ public final class ApiServer {
     context.runOnContext(
         _ -> {
           stopping.set(true);
+          live.stop();
           server
               .shutdown(STOP_TIME)
               .onComplete(

@@ -61,12 +61,7 @@ final class Authentication {
   }
 
   private Principal principal(HttpServerRequest request, Route.Credential credential) {
-    MultiMap headers = request.headers();
-    String key =
-        switch (credential) {
-          case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
-          case SESSION_ID -> headers.get(SESSION_ID);
-        };
+    String key = key(request, credential);
     if (key == null) {
       throw new Refusal(unauthenticated(credential));
     }
@@ -76,6 +71,25 @@ final class Authentication {
           throw failed(request, Reason.EXPIRED, Problem.expired(expired.at()));
       case Authenticator.Unknown _ ->
           throw failed(request, Reason.UNKNOWN, unauthenticated(credential));
+    };
+  }
+
+  /**
+   * Whether the key of a request that goes on being answered still opens what it did. Says nothing
+   * to anybody if not, and counts as no try.
+   */
+  boolean stillOpens(HttpServerRequest request, Route route) {
+    String key = key(request, route.credential());
+    return key != null
+        && recognise(key) instanceof Authenticator.Valid valid
+        && route.access().allows(valid.principal().role());
+  }
+
+  private static @Nullable String key(HttpServerRequest request, Route.Credential credential) {
+    MultiMap headers = request.headers();
+    return switch (credential) {
+      case BEARER -> afterScheme(headers.get(HttpHeaders.AUTHORIZATION));
+      case SESSION_ID -> headers.get(SESSION_ID);
     };
   }
 

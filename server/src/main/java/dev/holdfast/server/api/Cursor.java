@@ -12,6 +12,10 @@ import java.util.zip.CRC32;
  */
 final class Cursor {
   private static final int LENGTH = 1 + Long.BYTES + Integer.BYTES;
+  private static final int PAIR_LENGTH = LENGTH + Long.BYTES;
+
+  /** What a list goes by that has two numbers for its order. */
+  record Pair(long first, long second) {}
 
   /** The lists that have cursors. */
   enum List {
@@ -21,6 +25,7 @@ final class Cursor {
     REPLAYS('r'),
     KEYS('k'),
     AUDIT('a'),
+    CHANGES('h'),
 
     /** One chain of the audit log, which goes by other numbers than all of it. */
     AUDIT_CHAIN('c');
@@ -36,18 +41,39 @@ final class Cursor {
 
   static String text(List list, long before) {
     ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put(list.letter).putLong(before);
+    return text(bytes);
+  }
+
+  static String text(List list, Pair before) {
+    return text(
+        ByteBuffer.allocate(PAIR_LENGTH)
+            .put(list.letter)
+            .putLong(before.first())
+            .putLong(before.second()));
+  }
+
+  private static String text(ByteBuffer bytes) {
     bytes.putInt(check(bytes.array()));
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
   }
 
   static long before(List list, String text) {
+    return read(list, text, LENGTH).getLong(1);
+  }
+
+  static Pair pair(List list, String text) {
+    ByteBuffer bytes = read(list, text, PAIR_LENGTH);
+    return new Pair(bytes.getLong(1), bytes.getLong(1 + Long.BYTES));
+  }
+
+  private static ByteBuffer read(List list, String text, int length) {
     if (text.length() <= ApiLimits.CURSOR_CHARS) {
       try {
         byte[] bytes = Base64.getUrlDecoder().decode(text);
-        if (bytes.length == LENGTH
+        if (bytes.length == length
             && bytes[0] == list.letter
-            && ByteBuffer.wrap(bytes).getInt(1 + Long.BYTES) == check(bytes)) {
-          return ByteBuffer.wrap(bytes).getLong(1);
+            && ByteBuffer.wrap(bytes).getInt(length - Integer.BYTES) == check(bytes)) {
+          return ByteBuffer.wrap(bytes);
         }
       } catch (IllegalArgumentException _) {
         // refused below, like every other text that is not one of our cursors
@@ -61,7 +87,7 @@ final class Cursor {
 
   private static int check(byte[] bytes) {
     CRC32 sum = new CRC32();
-    sum.update(bytes, 0, 1 + Long.BYTES);
+    sum.update(bytes, 0, bytes.length - Integer.BYTES);
     return (int) sum.getValue();
   }
 }

@@ -21,6 +21,7 @@ import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -46,6 +47,11 @@ final class Exchange {
   private static final CharSequence CACHE_CONTROL = HttpHeaders.CACHE_CONTROL;
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
   private static final CharSequence NO_CACHE = HttpHeaders.createOptimized("no-cache");
+  /** Keeps proxies that know it from gathering an answer before they pass it on. */
+  private static final CharSequence ACCEL_BUFFERING =
+      HttpHeaders.createOptimized("x-accel-buffering");
+
+  private static final CharSequence NO = HttpHeaders.createOptimized("no");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
 
@@ -59,6 +65,8 @@ final class Exchange {
     RECEIVING,
     /** Us. */
     ANSWERING,
+    /** What is still to come of an answer that goes on. */
+    STREAMING,
     /** The end of a body that was refused, or the connection's. */
     LINGERING
   }
@@ -80,6 +88,9 @@ final class Exchange {
   private boolean received;
   private boolean answered;
   private boolean closeAtEnd;
+
+  /** The answer that goes on, if it is such a one. */
+  private @Nullable EventStream stream;
 
   /** Completes when the connection has taken the answer, or is gone. */
   private Future<Void> written = Future.succeededFuture();
@@ -144,10 +155,17 @@ final class Exchange {
   }
 
   Phase phase() {
+    if (isStreaming()) {
+      return Phase.STREAMING;
+    }
     if (answered) {
       return Phase.LINGERING;
     }
     return received || !expectsBody ? Phase.ANSWERING : Phase.RECEIVING;
+  }
+
+  private boolean isStreaming() {
+    return stream != null && !stream.isOver();
   }
 
   /** Whether it is answered, or its connection gone. */
@@ -234,6 +252,9 @@ final class Exchange {
   /** The request has arrived in full. */
   void ended() {
     received = true;
+    if (isStreaming()) {
+      return;
+    }
     if (answered) {
       if (closeAtEnd) {
         peer.connection.close();
@@ -289,6 +310,9 @@ final class Exchange {
   void abandon() {
     answered = true;
     letGo();
+    if (stream != null) {
+      stream.gone();
+    }
     if (span != null) {
       span.end();
     }
@@ -507,6 +531,40 @@ final class Exchange {
         context.executeBlocking(
             () -> Json.list(page, ApiLimits.LIST_BYTES, cursorAfter, writer), false),
         json -> answer(200, json));
+  }
+
+  /**
+   * Answers with events, for which no time limit is kept.
+   *
+   * @param whenOver told once, when no more can be sent
+   * @return absent when the caller is gone
+   */
+  @Nullable EventStream answerEvents(CharSequence contentType, Runnable whenOver) {
+    if (!begin()) {
+      return null;
+    }
+    HttpServerResponse response = request.response().setStatusCode(200).setChunked(true);
+    response.putHeader(HttpHeaders.CONTENT_TYPE, contentType);
+    response.putHeader(CACHE_CONTROL, NO_STORE);
+    response.putHeader(ACCEL_BUFFERING, NO);
+    connections.answers().answered(response.getStatusCode());
+    EventStream begun =
+        new EventStream(
+            response,
+            peer.connection,
+            () -> {
+              whenOver.run();
+              idle();
+            });
+    stream = begun;
+    var _ = response.writeHead();
+    return begun;
+  }
+
+  /** Whether the key with which the request came still opens the call. */
+  BooleanSupplier stillAllowed(Authentication authentication) {
+    Route asked = Objects.requireNonNull(route, "the request has a route");
+    return () -> authentication.stillOpens(request, asked);
   }
 
   void answerCreated(String location, Buffer json) {

@@ -12,9 +12,11 @@ import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.engine.ActivityReport;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.Watcher;
 import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.EndpointReads.EndpointPage;
@@ -24,8 +26,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,6 +44,10 @@ import org.jspecify.annotations.Nullable;
 final class FakeEngine implements Engine {
   private final Context context;
   private final AtomicInteger ids = new AtomicInteger();
+  private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
+
+  /** One for each who begins to watch, and each who ends it. */
+  final Semaphore watched = new Semaphore(0);
 
   /** What was asked, in order. */
   final List<Request> asked = new CopyOnWriteArrayList<>();
@@ -216,6 +224,37 @@ final class FakeEngine implements Engine {
   @Override
   public Future<Optional<Tested>> test(String tenant, long endpoint) {
     return Future.succeededFuture(Optional.empty());
+  }
+
+  @Override
+  public Future<ActivityReport> activity(String tenant, ActivityReport.Span span) {
+    return Future.failedFuture(new IllegalStateException("nothing has happened here"));
+  }
+
+  @Override
+  public Watcher.Watching watch(String tenant, Watcher watcher) {
+    if (watchers.put(tenant, watcher) != null) {
+      throw new IllegalStateException("two watch for one tenant");
+    }
+    watched.release();
+    return () -> {
+      if (watchers.remove(tenant, watcher)) {
+        watched.release();
+      }
+    };
+  }
+
+  /** Tells who watches a tenant something, if anybody does; on the event loop, and waits for it. */
+  void tell(String tenant, Consumer<Watcher> what) {
+    onContext(
+            () -> {
+              Watcher watcher = watchers.get(tenant);
+              if (watcher != null) {
+                what.accept(watcher);
+              }
+              return true;
+            })
+        .await();
   }
 
   @Override
