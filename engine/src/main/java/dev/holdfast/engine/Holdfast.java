@@ -384,6 +384,7 @@ public final class Holdfast {
               context,
               clock,
               store,
+              store.activity(),
               committer,
               pathReaders,
               replayReaders,
@@ -654,6 +655,22 @@ public final class Holdfast {
   }
 
   /**
+   * What has happened of a tenant's lately. Of the minute that is not over it is what this node has
+   * counted. May be called by any thread; completes on {@link #context}.
+   */
+  public Future<ActivityReport> activity(String tenant, ActivityReport.Span span) {
+    return runner.report(tenant, span);
+  }
+
+  /**
+   * Tells somebody once a second what happens of a tenant's on this node. To be called on {@link
+   * #context}, as what it returns.
+   */
+  public Watcher.Watching watch(String tenant, Watcher watcher) {
+    return runner.watch(tenant, watcher);
+  }
+
+  /**
    * Sends a test message to an endpoint of the tenant, as its subscriptions would send theirs. It
    * touches neither the endpoint's health nor its counts. Empty when there is no such endpoint;
    * fails with {@link TooManyTests}. May be called by any thread; completes on {@link #context}.
@@ -740,6 +757,7 @@ public final class Holdfast {
 
   private boolean close() throws Exception {
     beside.close();
+    runner.close();
     historyReaders.close();
     learner.close();
     store.close();

@@ -22,6 +22,7 @@ import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.cluster.Cluster;
 import dev.holdfast.engine.http.Attempts;
+import dev.holdfast.engine.store.ActivityRows;
 import dev.holdfast.engine.store.Database;
 import dev.holdfast.engine.store.SqliteStore;
 import io.netty.channel.EventLoop;
@@ -62,10 +63,14 @@ final class LoopRunner implements Cluster.Path {
   /** How often it is measured how late the event loop is. */
   private static final Duration TICK = Duration.ofMillis(250);
 
+  /** How often what was counted is taken from the loop. */
+  private static final Duration BEAT = Duration.ofSeconds(1);
+
   private final World world;
   private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
   private final Recorder recorder = new Recorder();
+  private final Pulse pulse;
   private final Failing failing = new Failing();
   private final Map<Refused.Why, Seldom> refusing = new EnumMap<>(Refused.Why.class);
   private final Seldom storeFull = new Seldom();
@@ -91,6 +96,7 @@ final class LoopRunner implements Cluster.Path {
     this.loop = loop;
     this.world = world;
     this.eventLoop = ((ContextInternal) world.context()).nettyEventLoop();
+    this.pulse = new Pulse(world.activity(), this::onContext, () -> this.loop);
   }
 
   /** What the loop's effects act on. */
@@ -99,6 +105,7 @@ final class LoopRunner implements Cluster.Path {
       Context context,
       InstantSource clock,
       Store store,
+      ActivityRows activity,
       Committer committer,
       Readers readers,
       Readers replayReaders,
@@ -117,7 +124,34 @@ final class LoopRunner implements Cluster.Path {
         () -> {
           schedule();
           tick();
+          beat();
         });
+  }
+
+  /** Takes what the loop has counted, again and again. */
+  private void beat() {
+    world
+        .vertx()
+        .setTimer(
+            BEAT.toMillis(),
+            _ -> {
+              if (!stopped.future().isComplete()) {
+                pulse.beat(loop.takeActivity(), now());
+                beat();
+              }
+            });
+  }
+
+  /** What has happened of a tenant's until now. */
+  Future<ActivityReport> report(String tenant, ActivityReport.Span span) {
+    Promise<ActivityReport> promise = Promise.promise();
+    onContext(() -> pulse.report(tenant, span, now()).onComplete(promise));
+    return promise.future();
+  }
+
+  /** Tells somebody what happens of a tenant's. To be called on the event loop. */
+  Watcher.Watching watch(String tenant, Watcher watcher) {
+    return pulse.watch(tenant, watcher, now());
   }
 
   /** Measures how late the event loop is, and lets the log tell what has gathered. */
@@ -210,6 +244,7 @@ final class LoopRunner implements Cluster.Path {
   public void begin(Loop next) {
     onContext(
         () -> {
+          pulse.count(loop.takeActivity(), now());
           loop = next;
           nextGeneration();
           abandoned = false;
@@ -306,6 +341,7 @@ final class LoopRunner implements Cluster.Path {
         });
     return stopped
         .future()
+        .eventually(this::finishPulse)
         .eventually(
             () -> {
               world.committer().close();
@@ -313,6 +349,17 @@ final class LoopRunner implements Cluster.Path {
               world.attempts().close();
               return Future.succeededFuture();
             });
+  }
+
+  private Future<Void> finishPulse() {
+    Promise<Void> finished = Promise.promise();
+    onContext(() -> pulse.finish(loop.takeActivity(), now()).onComplete(finished));
+    return finished.future();
+  }
+
+  /** Lets go of what is beside the loop. Blocks for a moment. */
+  void close() {
+    pulse.close();
   }
 
   private void onContext(Runnable task) {
@@ -400,6 +447,7 @@ final class LoopRunner implements Cluster.Path {
       }
       case Effect.StateChanged changed -> {
         recorder.changed(changed.endpoint().health().state());
+        pulse.changed(changed.endpoint());
         tell(changed.endpoint(), changed.before());
       }
       case Effect.GoneChanged changed -> tellGone(changed.endpoint());

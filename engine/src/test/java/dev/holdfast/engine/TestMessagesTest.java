@@ -299,6 +299,11 @@ class TestMessagesTest {
     public Gauges gauges() {
       throw new UnsupportedOperationException();
     }
+
+    @Override
+    public TenantNow tenant(String tenant) {
+      throw new UnsupportedOperationException();
+    }
   }
 
   private Arrived test(Subscription subscription) throws InterruptedException {

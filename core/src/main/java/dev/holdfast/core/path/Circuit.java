@@ -45,6 +45,7 @@ final class Circuit {
   void set(Lane lane, Health health, @Nullable Consumer<Answer> replyTo, Turn turn) {
     Health before = lane.health();
     lane.endpoint = lane.endpoint.with(health);
+    lane.recount();
     commit.touch(lane);
     if (before.since().equals(health.since())
         && before.state() == health.state()

@@ -88,6 +88,7 @@ final class Custody {
         // What is set about it is known to everyone, and may be newer here.
         lane.stored = true;
         lane.endpoint = lane.endpoint.with(endpoint.health()).withGoneAt(endpoint.goneAt());
+        lane.recount();
       }
     }
     for (Lane lane : List.copyOf(lanes.all())) {

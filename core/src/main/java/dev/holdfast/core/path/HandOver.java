@@ -22,6 +22,7 @@ final class HandOver {
   private final Spread spread;
   private final Match match;
   private final Park park;
+  private final Activities activities;
 
   /** What the node decided for when the batch was made that has landed; others get the rest. */
   private Shards landed = Shards.NONE;
@@ -38,7 +39,8 @@ final class HandOver {
       Wait wait,
       Spread spread,
       Match match,
-      Park park) {
+      Park park,
+      Activities activities) {
     this.lanes = lanes;
     this.bodies = bodies;
     this.dispatch = dispatch;
@@ -48,6 +50,7 @@ final class HandOver {
     this.spread = spread;
     this.match = match;
     this.park = park;
+    this.activities = activities;
   }
 
   /** A batch is on disk: what is taken in from now on is of it. */
@@ -62,6 +65,7 @@ final class HandOver {
 
   void accepted(AcceptedEvent accepted, Turn turn) {
     events++;
+    activities.of(accepted.event().tenant()).accepted();
     BodyCache.Body body =
         bodies.hasRoomFor(accepted.event()) ? bodies.keep(accepted.event()) : null;
     for (Message message : accepted.messages()) {

@@ -423,7 +423,7 @@ final class Imports {
 
   void written(Write.Import write, Consumer<Answer> replyTo, Turn turn) {
     for (Write.Subscribe created : write.created()) {
-      lanes.of(created.subscription().endpoint()).stored = true;
+      lanes.of(created.subscription().endpoint()).nowStored();
       subscriptions.added(created.subscription());
     }
     for (Write.Update changed : write.changed()) {

@@ -105,12 +105,59 @@ final class Lane {
   /** The dispatcher's rings that the lane stands in. */
   final Set<Ring.Kind> rings = EnumSet.noneOf(Ring.Kind.class);
 
-  Lane(Endpoint endpoint, boolean stored, boolean ours, Unfinished unfinished, Pace pace) {
+  /** What is counted of its tenant. */
+  final TenantCounts tenant;
+
+  /** The state that it is counted with among the tenant's endpoints; absent while it is not. */
+  private Health.@Nullable State counted;
+
+  Lane(
+      Endpoint endpoint,
+      boolean stored,
+      boolean ours,
+      Unfinished unfinished,
+      Pace pace,
+      TenantCounts tenant) {
     this.endpoint = endpoint;
     this.stored = stored;
     this.ours = ours;
     this.tally.add(unfinished);
     this.pace = pace;
+    this.tenant = tenant;
+    tenant.tally.add(unfinished);
+    recount();
+  }
+
+  /** The store has the endpoint now. */
+  void nowStored() {
+    stored = true;
+    recount();
+  }
+
+  /**
+   * Counts it among the tenant's endpoints as it is now: to be called when its state, whether the
+   * store has it, or whether it is ours has changed. May be called more often.
+   */
+  void recount() {
+    count(stored && ours ? endpoint.health().state() : null);
+  }
+
+  /** It is no endpoint of the tenant's after all. */
+  void uncount() {
+    count(null);
+  }
+
+  private void count(Health.@Nullable State state) {
+    if (state == counted) {
+      return;
+    }
+    if (counted != null) {
+      tenant.add(counted, -1);
+    }
+    if (state != null) {
+      tenant.add(state, 1);
+    }
+    counted = state;
   }
 
   /** Forgets how far its messages were; what is held of it stays counted. */

@@ -20,6 +20,7 @@ final class Lanes {
   private final int laneInFlight;
   private final Loads loads;
   private final BodyCache bodies;
+  private final Activities activities;
   private final Map<Long, Lane> byEndpoint = new HashMap<>();
   private final Map<String, Map<String, Lane>> byUrl = new HashMap<>();
   private final Map<String, NavigableMap<Long, Lane>> byTenant = new HashMap<>();
@@ -29,10 +30,11 @@ final class Lanes {
   /** What this node works on. */
   private Shards ours;
 
-  Lanes(int laneInFlight, Loads loads, BodyCache bodies, Shards ours) {
+  Lanes(int laneInFlight, Loads loads, BodyCache bodies, Activities activities, Shards ours) {
     this.laneInFlight = laneInFlight;
     this.loads = loads;
     this.bodies = bodies;
+    this.activities = activities;
     this.ours = ours;
   }
 
@@ -51,13 +53,15 @@ final class Lanes {
     ours = shards;
     for (Lane lane : byEndpoint.values()) {
       lane.ours = shards.has(lane.endpoint.id());
+      lane.recount();
     }
   }
 
   Lane add(Endpoint endpoint, boolean stored, @Nullable Unfinished known) {
     boolean isOurs = isOurs(endpoint.id());
     Unfinished counts = known == null || !isOurs ? Unfinished.NOTHING : known;
-    Lane lane = new Lane(endpoint, stored, isOurs, counts, Pace.full(laneInFlight));
+    TenantCounts tenant = activities.of(endpoint.tenant());
+    Lane lane = new Lane(endpoint, stored, isOurs, counts, Pace.full(laneInFlight), tenant);
     byEndpoint.put(endpoint.id(), lane);
     byUrl.computeIfAbsent(endpoint.tenant(), _ -> new HashMap<>()).put(endpoint.url(), lane);
     byTenant.computeIfAbsent(endpoint.tenant(), _ -> new TreeMap<>()).put(endpoint.id(), lane);
@@ -69,6 +73,7 @@ final class Lanes {
   void remove(Lane lane) {
     Endpoint endpoint = lane.endpoint;
     byEndpoint.remove(endpoint.id());
+    lane.uncount();
     byUrl.getOrDefault(endpoint.tenant(), new HashMap<>()).remove(endpoint.url(), lane);
     lanesOf(endpoint.tenant()).remove(endpoint.id());
   }
@@ -136,6 +141,7 @@ final class Lanes {
   /** The store has new messages of the lane. */
   void counted(Lane lane, Status status, int change) {
     lane.tally.add(status, change);
+    lane.tenant.tally.add(status, change);
     tally.add(status, change);
   }
 
@@ -170,6 +176,7 @@ final class Lanes {
   void begin(Lane lane, Unfinished unfinished) {
     end(lane);
     lane.tally.add(unfinished);
+    lane.tenant.tally.add(unfinished);
     tally.add(unfinished);
   }
 

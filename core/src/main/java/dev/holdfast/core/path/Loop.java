@@ -45,6 +45,7 @@ public final class Loop implements View {
   private final EndpointHealth health;
   private final Recovery recovery;
   private final Loads loads;
+  private final Activities activities = new Activities();
   private final Lanes lanes;
   private final Match match;
   private final Commit commit;
@@ -121,7 +122,7 @@ public final class Loop implements View {
     IdSource ids = new IdSource(node, snapshot.highestId());
     loads = new Loads(limits.loads(), limits.retryStoreAfter(), node);
     bodies = new BodyCache(limits.bodyBytes());
-    lanes = new Lanes(limits.laneInFlight(), loads, bodies, ours);
+    lanes = new Lanes(limits.laneInFlight(), loads, bodies, activities, ours);
     match = new Match(shared);
     reserve = new Reserve(overload.reserveBytes());
     commit = new Commit(limits, reserve, ours, shared ? snapshot.version() : Long.MAX_VALUE);
@@ -136,7 +137,9 @@ public final class Loop implements View {
     dispatch = new Dispatch(limits, lanes, match, loads, commit, bodies, park, refill, leasedUntil);
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
-    handOver = new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park);
+    handOver =
+        new HandOver(
+            lanes, bodies, dispatch, refill, probe, wait, spread, match, park, activities);
     accept = new Accept(limits, make, commit, loads, spread, handOver, admission);
     settle =
         new Settle(
@@ -425,12 +428,19 @@ public final class Loop implements View {
       }
       switch (entry.write()) {
         case Write.Accept write -> accept.committed(write, results.next(), asker(entry), turn);
-        case Write.Deliver _ -> settle.finished(held(entry), true);
+        case Write.Deliver write -> {
+          held(entry).lane.tenant.delivered(write.message(), write.attempt());
+          settle.finished(held(entry), true);
+        }
         case Write.Drop write -> {
+          dropped(held(entry).lane.tenant, write);
           settle.finished(held(entry), false);
           announced(write.announced(), turn);
         }
-        case Write.Retry _ -> settle.unfinished(held(entry), turn);
+        case Write.Retry _ -> {
+          held(entry).lane.tenant.failed();
+          settle.unfinished(held(entry), turn);
+        }
         case Write.Park _ -> settle.unfinished(held(entry), turn);
         case Write.Move _ -> settle.moved(held(entry), turn);
         case Write.Spread write -> {
@@ -457,6 +467,13 @@ public final class Loop implements View {
         case Write.Configure _ -> changed(entry, turn);
         case Write.Forget write -> align.forgot(write.subscription());
       }
+    }
+  }
+
+  private static void dropped(TenantCounts tenant, Write.Drop write) {
+    tenant.dropped();
+    if (write.attempt() != null) {
+      tenant.failed();
     }
   }
 
@@ -712,6 +729,16 @@ public final class Loop implements View {
         .limit(limit)
         .map(Loop::now)
         .toList();
+  }
+
+  @Override
+  public TenantNow tenant(String tenant) {
+    return activities.now(tenant);
+  }
+
+  /** What has happened of each tenant's since the last call, as far as it is on disk. */
+  public List<Activity> takeActivity() {
+    return activities.take();
   }
 
   private static EndpointNow now(Lane lane) {

@@ -176,6 +176,7 @@ final class News {
     if (!commit.ours().has(endpoint.id())) {
       lane.endpoint = lane.endpoint.with(endpoint.health()).withGoneAt(endpoint.goneAt());
     }
+    lane.recount();
   }
 
   private void take(Subscription subscription, Turn turn) {

@@ -221,7 +221,7 @@ final class Subscriptions {
   }
 
   void subscribed(Write.Subscribe write, Lane lane, Consumer<Answer> replyTo, Turn turn) {
-    lane.stored = true;
+    lane.nowStored();
     added(write.subscription());
     if (write.history() != null && handOver.isOurs(write.history().id())) {
       replays.resume(write.history());
@@ -409,7 +409,7 @@ final class Subscriptions {
 
   void updated(
       Subscription subscription, Lane lane, @Nullable Consumer<Answer> replyTo, Turn turn) {
-    lane.stored = true;
+    lane.nowStored();
     replaced(subscription);
     if (replyTo != null) {
       align.changed(subscription, turn);

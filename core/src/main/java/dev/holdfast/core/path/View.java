@@ -31,6 +31,9 @@ public interface View {
 
   Gauges gauges();
 
+  /** What there is of a tenant, as far as this node works on it. */
+  TenantNow tenant(String tenant);
+
   /**
    * Some subscriptions of many.
    *
@@ -40,6 +43,16 @@ public interface View {
 
   /** An endpoint and what waits for it. */
   record EndpointNow(Endpoint endpoint, Unfinished unfinished) {}
+
+  /**
+   * A tenant's unfinished messages, and its endpoints by their state.
+   *
+   * @param parked with those of paused subscriptions
+   */
+  record TenantNow(
+      long pending, long waiting, long parked, int enabled, int disabled, int frozen) {
+    public static final TenantNow NOTHING = new TenantNow(0, 0, 0, 0, 0, 0);
+  }
 
   /**
    * Where the messages are, over all tenants, and what has been counted since the start.

@@ -56,6 +56,9 @@ public interface History {
   /** What an endpoint has gone through, newest first, at most {@code limit}. */
   List<Change> changes(long endpoint, int limit) throws StoreException;
 
+  /** What all endpoints of a tenant have gone through, newest first. */
+  List<EndpointChange> changes(ChangeQuery query) throws StoreException;
+
   /** A replay of the tenant. */
   Optional<Replay> replay(String tenant, long id) throws StoreException;
 
@@ -295,4 +298,28 @@ public interface History {
 
   /** A change of an endpoint's state. */
   record Change(Instant at, Health.State state, Health.Reason reason) {}
+
+  /**
+   * A change of the state of one of several endpoints.
+   *
+   * @param id orders those of the same time
+   */
+  record EndpointChange(long id, long endpoint, Change change) {}
+
+  /**
+   * Which changes are wanted.
+   *
+   * @param since only those at that time or later
+   * @param until only those before that time
+   * @param before only those that come after it in the list; absent for the first page
+   */
+  record ChangeQuery(
+      String tenant,
+      @Nullable Instant since,
+      @Nullable Instant until,
+      @Nullable ChangePosition before,
+      int limit) {}
+
+  /** A place in the list of changes. */
+  record ChangePosition(Instant at, long id) {}
 }

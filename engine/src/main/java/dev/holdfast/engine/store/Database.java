@@ -24,6 +24,9 @@ public interface Database extends Store, History {
   /** What people and keys have changed. */
   Audit audit();
 
+  /** What has happened in each minute. */
+  ActivityRows activity();
+
   /** Looks how much there is: a few sizes and the first entries of two indexes. */
   Extent extent() throws StoreException;
 

@@ -17,6 +17,11 @@ record EmbeddedTransactions(Writer writer, Reader reader) implements Transaction
   }
 
   @Override
+  public void transactBehind(String doing, Doing work) throws StoreException {
+    writer.transactBehind(doing, work);
+  }
+
+  @Override
   public void lock(Connection connection, Lock lock) {}
 
   @Override

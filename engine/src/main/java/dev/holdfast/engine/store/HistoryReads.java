@@ -143,6 +143,11 @@ final class HistoryReads implements History {
   }
 
   @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return read("reading the changes of endpoints", c -> ChangeRows.read(c, query));
+  }
+
+  @Override
   public Optional<Replay> replay(String tenant, long id) throws StoreException {
     return read("reading a replay", connection -> ReplayReads.replay(connection, tenant, id));
   }

@@ -36,7 +36,8 @@ final class Migrations {
           "sqlite-0005.sql",
           "sqlite-0006.sql",
           "sqlite-0007.sql",
-          "sqlite-0008.sql");
+          "sqlite-0008.sql",
+          "sqlite-0009.sql");
 
   private Migrations() {}
 

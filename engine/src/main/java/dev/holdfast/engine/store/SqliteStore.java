@@ -66,6 +66,7 @@ public final class SqliteStore implements Database {
   private final ApiKeys apiKeys;
   private final Sessions sessions;
   private final Audit audit;
+  private final ActivityRows activity;
   private final Reader extents;
 
   /** What is to be closed, in this order: the writer after everybody else, so that it tidies up. */
@@ -185,6 +186,7 @@ public final class SqliteStore implements Database {
     apiKeys = new ApiKeys(ofKeys);
     sessions = new Sessions(ofKeys);
     audit = new Audit(transactions(opened), limits.historyRows());
+    activity = new ActivityRows(transactions(opened), () -> 0);
     extents = opened(opened, new Reader(file.path()));
     checkpointer =
         opened(
@@ -245,6 +247,11 @@ public final class SqliteStore implements Database {
   @Override
   public Audit audit() {
     return audit;
+  }
+
+  @Override
+  public ActivityRows activity() {
+    return activity;
   }
 
   @Override
@@ -494,6 +501,11 @@ public final class SqliteStore implements Database {
   @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return history.changes(endpoint, limit);
+  }
+
+  @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return history.changes(query);
   }
 
   @Override

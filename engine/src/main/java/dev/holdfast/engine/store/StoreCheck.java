@@ -169,6 +169,7 @@ public final class StoreCheck {
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("sessions", Sessions.COLUMNS, Sessions::session);
     table("tenants", Tenants.COLUMNS, Tenants::tenant);
+    table("activity", ActivityRow.COLUMNS, ActivityRow::read);
     history();
     audit();
   }

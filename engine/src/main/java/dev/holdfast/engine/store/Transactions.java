@@ -18,6 +18,15 @@ public interface Transactions {
   void transact(String doing, Doing work) throws StoreException;
 
   /**
+   * The same for what nobody waits for: where it finds damage, the store goes on without it.
+   *
+   * @see #transact
+   */
+  default void transactBehind(String doing, Doing work) throws StoreException {
+    transact(doing, work);
+  }
+
+  /**
    * Keeps other transactions that lock the same out until the one under way has ended; from then on
    * they see what it has written.
    */

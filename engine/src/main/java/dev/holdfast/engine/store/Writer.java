@@ -208,8 +208,8 @@ final class Writer implements AutoCloseable {
     unsubscribed = gathered("UPDATE subscriptions SET ended_at = ?, sum = ? WHERE id = ?");
     endpointChanges =
         gathered(
-            "INSERT INTO endpoint_changes (endpoint, at, state, reason, sum)"
-                + " VALUES (?, ?, ?, ?, ?)");
+            "INSERT INTO endpoint_changes (endpoint, at, state, reason, sum, tenant)"
+                + " VALUES (?, ?, ?, ?, ?, ?)");
     health =
         gathered(
             "UPDATE endpoints SET state = ?, since = ?, reason = ?, successes = ?, failures = ?,"
@@ -314,6 +314,18 @@ final class Writer implements AutoCloseable {
     inTransaction(
         doing,
         progress.at(),
+        () -> {
+          work.run(connection, chains);
+          return true;
+        });
+  }
+
+  /** The same for what nobody waits for, as {@link #behind}. */
+  synchronized void transactBehind(String doing, Transactions.Doing work) throws StoreException {
+    inTransaction(
+        doing,
+        progress.at(),
+        false,
         () -> {
           work.run(connection, chains);
           return true;
@@ -465,6 +477,7 @@ final class Writer implements AutoCloseable {
         row.setString(3, kept.state().name());
         row.setString(4, kept.reason().name());
         row.setLong(5, Rows.sum(change.endpoint().id(), kept));
+        row.setString(6, change.endpoint().tenant());
         endpointChanges.add();
         keepHealth(change.endpoint());
         announced(change.announced());

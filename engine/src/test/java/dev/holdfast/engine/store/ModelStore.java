@@ -612,5 +612,10 @@ final class ModelStore implements Store, History {
   }
 
   @Override
+  public List<EndpointChange> changes(ChangeQuery query) {
+    throw new UnsupportedOperationException("the model does not number changes");
+  }
+
+  @Override
   public void close() {}
 }

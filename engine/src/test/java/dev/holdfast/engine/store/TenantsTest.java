@@ -102,6 +102,9 @@ class TenantsTest {
           "ALTER TABLE api_keys DROP COLUMN last_used_at",
           "DROP TABLE audit",
           "DROP TABLE sessions",
+          "DROP TABLE activity",
+          "DROP INDEX endpoint_changes_by_tenant",
+          "ALTER TABLE endpoint_changes DROP COLUMN tenant",
           "PRAGMA user_version = 3");
     }
     assertThatThrownBy(() -> StoreCheck.run(directory)).hasMessageContaining("earlier Holdfast");

@@ -186,6 +186,12 @@ public record ApiLimits(
   /** How many endpoints a list looks at for those that are wanted. */
   static final int LIST_ROWS = 10_000;
 
+  /** Who listen to what happens at once; a tenant may have as many of them as are still free. */
+  static final int LIVE_READERS = 200;
+
+  /** At least so often something is sent to them that they pass over. */
+  static final int LIVE_COMMENT_SECONDS = 15;
+
   /** Connections that agree on encryption at once; beyond that the oldest give way. */
   static final int HANDSHAKES = 1_000;
 

@@ -39,6 +39,7 @@ public final class ApiServer {
   private final Context context;
   private final AtomicBoolean stopping;
   private final Metrics metrics;
+  private final LiveApi live;
   private final HttpServer server;
   private final List<Long> timers;
   private final List<Route> routes;
@@ -81,12 +82,14 @@ public final class ApiServer {
       Context context,
       AtomicBoolean stopping,
       Metrics metrics,
+      LiveApi live,
       HttpServer server,
       List<Long> timers,
       List<Route> routes) {
     this.context = context;
     this.stopping = stopping;
     this.metrics = metrics;
+    this.live = live;
     this.server = server;
     this.timers = timers;
     this.routes = routes;
@@ -175,6 +178,10 @@ public final class ApiServer {
         new Authentication(options.keyring(), options.clock(), failedKeys, signedIn);
     routes.addAll(new SessionApi(engine, authentication, signedIn, options.dashboard()).routes());
     routes.addAll(new SettingsApi(options.dashboard().settings()).routes());
+    LiveApi live = new LiveApi(engine, authentication);
+    routes.addAll(live.routes());
+    routes.addAll(new ActivityApi(engine).routes());
+    routes.addAll(new ChangesApi(engine).routes());
     Intake intake =
         new Intake(
             new Router(routes),
@@ -213,6 +220,7 @@ public final class ApiServer {
                     context,
                     stopping,
                     metrics,
+                    live,
                     listening,
                     timers(timers, tls, vertx, listening),
                     List.copyOf(routes)))
@@ -277,6 +285,7 @@ public final class ApiServer {
     context.runOnContext(
         _ -> {
           stopping.set(true);
+          live.stop();
           server
               .shutdown(STOP_TIME)
               .onComplete(

@@ -141,6 +141,26 @@ final class Authentication {
     return new Known(principal, session);
   }
 
+  /**
+   * Whether the key, or session, of a request that goes on being answered still opens what it did.
+   * Says nothing to anybody if not, and counts as no try.
+   */
+  boolean stillOpens(HttpServerRequest request, Route route) {
+    String key = key(request.headers(), route.credential());
+    Authenticator.Recognition recognition = key == null ? ofCookie(request) : recognise(key);
+    return recognition instanceof Authenticator.Valid valid
+        && route.access().allows(valid.principal().role());
+  }
+
+  private Authenticator.Recognition ofCookie(HttpServerRequest request) {
+    String cookie = cookie(request.headers());
+    Instant now = clock.instant();
+    SignedIn.Open session = cookie == null ? null : signedIn.find(cookie, now);
+    return session == null
+        ? Authenticator.UNKNOWN
+        : authenticator.authenticate(session.keyHash(), now);
+  }
+
   private static boolean changes(HttpMethod method) {
     return !method.equals(HttpMethod.GET) && !method.equals(HttpMethod.HEAD);
   }

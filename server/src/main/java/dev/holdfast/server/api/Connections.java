@@ -158,6 +158,8 @@ final class Connections {
                   .retryAfter(10));
         }
       }
+      // It waits for nobody, and ends by itself.
+      case STREAMING -> {}
       case LINGERING -> {
         if (isOver(exchange.since(), ApiLimits.LINGER_TIME, now)) {
           peer.connection.close();

@@ -29,6 +29,7 @@ final class Cursor {
     ENDPOINTS_BY_WAITING('w'),
     KEYS('k'),
     AUDIT('a'),
+    CHANGES('g'),
 
     /** One chain of the audit log, which goes by other numbers than all of it. */
     AUDIT_CHAIN('c');

@@ -8,9 +8,11 @@ import dev.holdfast.core.path.View;
 import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Delivery;
+import dev.holdfast.engine.ActivityReport;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.Watcher;
 import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.Audit;
@@ -64,6 +66,12 @@ interface Engine {
   Future<Optional<Tested>> test(String tenant, long endpoint);
 
   Future<Measurements> measure();
+
+  /** What has happened of a tenant's lately. */
+  Future<ActivityReport> activity(String tenant, ActivityReport.Span span);
+
+  /** Tells somebody what happens of a tenant's. To be called on the event loop. */
+  Watcher.Watching watch(String tenant, Watcher watcher);
 
   /** What secrets are sealed with. */
   StoreVault vault();
@@ -144,6 +152,16 @@ interface Engine {
       @Override
       public Future<Measurements> measure() {
         return holdfast.measure();
+      }
+
+      @Override
+      public Future<ActivityReport> activity(String tenant, ActivityReport.Span span) {
+        return holdfast.activity(tenant, span);
+      }
+
+      @Override
+      public Watcher.Watching watch(String tenant, Watcher watcher) {
+        return holdfast.watch(tenant, watcher);
       }
 
       @Override

@@ -22,6 +22,7 @@ import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -47,6 +48,11 @@ final class Exchange {
   private static final CharSequence CACHE_CONTROL = HttpHeaders.CACHE_CONTROL;
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
   private static final CharSequence NO_CACHE = HttpHeaders.createOptimized("no-cache");
+  /** Keeps proxies that know it from gathering an answer before they pass it on. */
+  private static final CharSequence ACCEL_BUFFERING =
+      HttpHeaders.createOptimized("x-accel-buffering");
+
+  private static final CharSequence NO = HttpHeaders.createOptimized("no");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
 
@@ -60,6 +66,8 @@ final class Exchange {
     RECEIVING,
     /** Us. */
     ANSWERING,
+    /** What is still to come of an answer that goes on. */
+    STREAMING,
     /** The end of a body that was refused, or the connection's. */
     LINGERING
   }
@@ -81,6 +89,9 @@ final class Exchange {
   private boolean received;
   private boolean answered;
   private boolean closeAtEnd;
+
+  /** The answer that goes on, if it is such a one. */
+  private @Nullable EventStream stream;
 
   /** Completes when the connection has taken the answer, or is gone. */
   private Future<Void> written = Future.succeededFuture();
@@ -145,10 +156,17 @@ final class Exchange {
   }
 
   Phase phase() {
+    if (isStreaming()) {
+      return Phase.STREAMING;
+    }
     if (answered) {
       return Phase.LINGERING;
     }
     return received || !expectsBody ? Phase.ANSWERING : Phase.RECEIVING;
+  }
+
+  private boolean isStreaming() {
+    return stream != null && !stream.isOver();
   }
 
   /** Whether it is answered, or its connection gone. */
@@ -235,6 +253,9 @@ final class Exchange {
   /** The request has arrived in full. */
   void ended() {
     received = true;
+    if (isStreaming()) {
+      return;
+    }
     if (answered) {
       if (closeAtEnd) {
         peer.connection.close();
@@ -290,6 +311,9 @@ final class Exchange {
   void abandon() {
     answered = true;
     letGo();
+    if (stream != null) {
+      stream.gone();
+    }
     if (span != null) {
       span.end();
     }
@@ -512,6 +536,40 @@ final class Exchange {
         context.executeBlocking(
             () -> Json.list(page, ApiLimits.LIST_BYTES, cursorAfter, writer), false),
         json -> answer(200, json));
+  }
+
+  /**
+   * Answers with events, for which no time limit is kept.
+   *
+   * @param whenOver told once, when no more can be sent
+   * @return absent when the caller is gone
+   */
+  @Nullable EventStream answerEvents(CharSequence contentType, Runnable whenOver) {
+    if (!begin()) {
+      return null;
+    }
+    HttpServerResponse response = request.response().setStatusCode(200).setChunked(true);
+    response.putHeader(HttpHeaders.CONTENT_TYPE, contentType);
+    response.putHeader(CACHE_CONTROL, NO_STORE);
+    response.putHeader(ACCEL_BUFFERING, NO);
+    connections.answers().answered(response.getStatusCode());
+    EventStream begun =
+        new EventStream(
+            response,
+            peer.connection,
+            () -> {
+              whenOver.run();
+              idle();
+            });
+    stream = begun;
+    var _ = response.writeHead();
+    return begun;
+  }
+
+  /** Whether the key with which the request came still opens the call. */
+  BooleanSupplier stillAllowed(Authentication authentication) {
+    Route asked = Objects.requireNonNull(route, "the request has a route");
+    return () -> authentication.stillOpens(request, asked);
   }
 
   void answerCreated(String location, Buffer json) {

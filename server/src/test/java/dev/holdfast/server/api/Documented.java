@@ -50,7 +50,7 @@ public final class Documented {
 
   /** Headers that belong to the connection or the body, and need no description. */
   private static final Set<String> UNDESCRIBED_HEADERS =
-      Set.of("content-type", "content-length", "connection");
+      Set.of("content-type", "content-length", "transfer-encoding", "connection");
 
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "options", "head", "patch", "trace");

@@ -14,9 +14,11 @@ import dev.holdfast.core.path.View.Gauges;
 import dev.holdfast.core.port.Delivery;
 import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Written.Receipt;
+import dev.holdfast.engine.ActivityReport;
 import dev.holdfast.engine.Holdfast;
 import dev.holdfast.engine.Holdfast.Tested;
 import dev.holdfast.engine.Measurements;
+import dev.holdfast.engine.Watcher;
 import dev.holdfast.engine.cluster.ClusterState;
 import dev.holdfast.engine.http.ShownRequest;
 import dev.holdfast.engine.store.Audit;
@@ -31,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,6 +48,10 @@ import org.jspecify.annotations.Nullable;
 final class FakeEngine implements Engine {
   private final Context context;
   private final AtomicInteger ids = new AtomicInteger();
+  private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
+
+  /** One for each who begins to watch, and each who ends it. */
+  final Semaphore watched = new Semaphore(0);
 
   private final FakeSessions sessions = new FakeSessions();
 
@@ -245,6 +252,11 @@ final class FakeEngine implements Engine {
     public List<Change> changes(long endpoint, int limit) {
       return List.of();
     }
+
+    @Override
+    public List<EndpointChange> changes(ChangeQuery query) {
+      return List.of();
+    }
   }
 
   private interface Question<T> {
@@ -259,6 +271,37 @@ final class FakeEngine implements Engine {
   @Override
   public SessionRows sessions() {
     return sessions;
+  }
+
+  @Override
+  public Future<ActivityReport> activity(String tenant, ActivityReport.Span span) {
+    return Future.failedFuture(new IllegalStateException("nothing has happened here"));
+  }
+
+  @Override
+  public Watcher.Watching watch(String tenant, Watcher watcher) {
+    if (watchers.put(tenant, watcher) != null) {
+      throw new IllegalStateException("two watch for one tenant");
+    }
+    watched.release();
+    return () -> {
+      if (watchers.remove(tenant, watcher)) {
+        watched.release();
+      }
+    };
+  }
+
+  /** Tells who watches a tenant something, if anybody does; on the event loop, and waits for it. */
+  void tell(String tenant, Consumer<Watcher> what) {
+    onContext(
+            () -> {
+              Watcher watcher = watchers.get(tenant);
+              if (watcher != null) {
+                what.accept(watcher);
+              }
+              return true;
+            })
+        .await();
   }
 
   @Override

@@ -255,6 +255,15 @@ class TenantIsolationTest {
     put(all, "GET /v1/session", own("/v1/session"));
     put(all, "DELETE /v1/session", notFound("/v1/session"));
     put(all, "GET /v1/settings", new Probe(Expected.FORBIDDEN, "/v1/settings", ""));
+    put(all, "GET /v1/activity", own("/v1/activity"), own("/v1/activity?span=day"));
+    // Takes nothing of anybody's, and has no end: LiveApiTest listens.
+    put(all, "GET /v1/live", same("/v1/live?endpoint={endpoint}"));
+    put(
+        all,
+        "GET /v1/changes",
+        own("/v1/changes"),
+        own("/v1/changes?limit=1"),
+        own("/v1/changes?cursor={changesCursor}"));
     put(all, "GET /v1/cluster", new Probe(Expected.FORBIDDEN, "/v1/cluster", ""));
     put(all, "GET /metrics", new Probe(Expected.FORBIDDEN, "/metrics", ""));
     for (String path : List.of("/health/live", "/health/ready", "/openapi.yaml")) {
@@ -400,6 +409,7 @@ class TenantIsolationTest {
                 "/v1/subscriptions",
                 "{\"url\":\"" + url + "/held\",\"types\":[\"held\"]}"));
     things.put("heldEndpoint", text(held, "endpoint"));
+    made(ask(key, "POST", "/v1/endpoints/" + text(held, "endpoint") + "/disable", ""));
     made(ask(key, "POST", "/v1/endpoints/" + text(held, "endpoint") + "/freeze", ""));
     things.put(
         "workfront",
@@ -442,7 +452,15 @@ class TenantIsolationTest {
     }
     eventually(key, "/v1/messages?status=delivered", 6);
     for (String list :
-        List.of("subscriptions", "endpoints", "messages", "events", "replays", "keys", "audit")) {
+        List.of(
+            "subscriptions",
+            "endpoints",
+            "messages",
+            "events",
+            "replays",
+            "keys",
+            "audit",
+            "changes")) {
       things.put(
           list + "Cursor", text(made(ask(key, "GET", "/v1/" + list + "?limit=1", "")), "next"));
     }

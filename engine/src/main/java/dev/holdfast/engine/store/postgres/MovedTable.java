@@ -114,6 +114,12 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
               "event, original, message"),
           table("tenants", "tenant:text, slot:int=0, events:long, bytes:long", "", "tenant"),
           table(
+              "activity",
+              "tenant:text, at:long, slot:int, accepted:long, delivered:long, failed:long,"
+                  + " dropped:long, delays:bytes, sum:long",
+              "",
+              "tenant, at, slot"),
+          table(
               "audit",
               "id:long, chain:text, number:long, at:long, action:text, actor:text, target:text,"
                   + " entry:text, previous:bytes, hash:bytes"));

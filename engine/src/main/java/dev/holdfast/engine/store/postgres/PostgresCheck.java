@@ -3,6 +3,7 @@ package dev.holdfast.engine.store.postgres;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Shards;
+import dev.holdfast.engine.store.ActivityRow;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.AuditCheck;
 import dev.holdfast.engine.store.Damaged;
@@ -246,6 +247,7 @@ public final class PostgresCheck {
     table("data_keys", DataKeys.COLUMNS, DataKeys::key);
     table("api_keys", ApiKeys.COLUMNS, ApiKeys::key);
     table("sessions", Sessions.COLUMNS, Sessions::session);
+    table("activity", ActivityRow.COLUMNS, ActivityRow::read);
     for (Belonging belonging : Belonging.values()) {
       belongings(belonging);
     }

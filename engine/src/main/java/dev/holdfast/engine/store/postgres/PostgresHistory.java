@@ -11,6 +11,7 @@ import dev.holdfast.core.port.History;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.AttemptPages;
+import dev.holdfast.engine.store.ChangeRows;
 import dev.holdfast.engine.store.Damaged;
 import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.FanOutRow;
@@ -226,6 +227,28 @@ final class PostgresHistory implements History, EndpointReads {
                 endpoint,
                 endpoint,
                 limit));
+  }
+
+  @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return read(
+        "reading the changes of endpoints",
+        connection -> {
+          List<PreparedStatement> opened = new ArrayList<>();
+          try {
+            return ChangeRows.read(
+                sql -> {
+                  PreparedStatement statement = connection.prepareStatement(sql);
+                  opened.add(statement);
+                  return statement;
+                },
+                query);
+          } finally {
+            for (PreparedStatement statement : opened) {
+              statement.close();
+            }
+          }
+        });
   }
 
   @Override

@@ -16,6 +16,7 @@ import dev.holdfast.core.port.Snapshot;
 import dev.holdfast.core.port.Snapshot.Stored;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Written;
+import dev.holdfast.engine.store.ActivityRows;
 import dev.holdfast.engine.store.ApiKeys;
 import dev.holdfast.engine.store.Audit;
 import dev.holdfast.engine.store.Database;
@@ -82,6 +83,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   private final ApiKeys apiKeys;
   private final Sessions sessions;
   private final Audit audit;
+  private final ActivityRows activity;
   private final PostgresExtent extent;
   private final PostgresUpkeep upkeep;
   private volatile Listener listener = NOBODY;
@@ -159,6 +161,7 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
     apiKeys = new ApiKeys(transactions);
     sessions = new Sessions(transactions);
     audit = new Audit(transactions, limits.historyRows());
+    activity = new ActivityRows(transactions, this::slot);
     extent = new PostgresExtent(alongIndexes);
     upkeep = new PostgresUpkeep(connections);
   }
@@ -294,6 +297,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
+  public ActivityRows activity() {
+    return activity;
+  }
+
+  @Override
   public Extent extent() throws StoreException {
     return extent.extent();
   }
@@ -396,6 +404,11 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   @Override
   public List<Change> changes(long endpoint, int limit) throws StoreException {
     return history.changes(endpoint, limit);
+  }
+
+  @Override
+  public List<EndpointChange> changes(ChangeQuery query) throws StoreException {
+    return history.changes(query);
   }
 
   @Override

@@ -320,6 +320,8 @@ CREATE TABLE endpoint_changes (
   PRIMARY KEY (tenant, endpoint, id)
 );
 
+CREATE INDEX endpoint_changes_by_tenant ON endpoint_changes (tenant, at, id);
+
 -- ended_at: deleted, while messages of its were unfinished. forgotten: since none is; the row stays
 -- for a while so that every node learns of it.
 CREATE TABLE subscriptions (
@@ -403,6 +405,22 @@ CREATE TABLE tenants (
   bytes  bigint NOT NULL,
   PRIMARY KEY (tenant, slot)
 ) WITH (fillfactor = 20);
+
+-- What has happened in each minute. Each node writes rows of its own.
+CREATE TABLE activity (
+  tenant    text NOT NULL,
+  at        bigint NOT NULL,
+  slot      integer NOT NULL,
+  accepted  bigint NOT NULL,
+  delivered bigint NOT NULL,
+  failed    bigint NOT NULL,
+  dropped   bigint NOT NULL,
+  delays    bytea NOT NULL,
+  sum       bigint NOT NULL,
+  PRIMARY KEY (tenant, at, slot)
+);
+
+CREATE INDEX activity_by_time ON activity (at);
 
 CREATE TABLE api_keys (
   id           bigint PRIMARY KEY,
