@@ -140,9 +140,9 @@ final class Demo implements Callable<Integer> {
     }
   }
 
-  /** Times are divided by {@link DemoTime#SPEED} here: what shows them has to multiply by it. */
+  /** Times are divided by {@link DemoTime#SPEED}: pages that show them multiply by it. */
   private Server start(Settings settings) throws CannotStart {
-    return Wiring.start(settings, clock, new PrintWriter(Writer.nullWriter()));
+    return Wiring.start(settings, clock, new PrintWriter(Writer.nullWriter()), DemoTime.SPEED);
   }
 
   private Settings settings(Path directory, NewKey key) throws InvalidSettings, CannotStart {

@@ -29,11 +29,6 @@ final class FakeKeys implements Keyring {
     return this;
   }
 
-  /** Nobody's from now on. */
-  void take(String text) {
-    given.remove(hash(text));
-  }
-
   FakeKeys giveExpired(String text, Instant at) {
     given.put(hash(text), new Expired(at));
     return this;
