@@ -122,7 +122,7 @@ final class Browser implements AutoCloseable {
                 .setColorScheme(look.colours)
                 .setReducedMotion(ReducedMotion.REDUCE)
                 .setViewportSize(look.width, 800));
-    context.setDefaultTimeout(PATIENCE.toMillis());
+    context.setDefaultTimeout((double) PATIENCE.toMillis());
     return new Window(server, context);
   }
 
