@@ -159,11 +159,15 @@ public final class Documented {
     boolean isHead = request.method().equals("HEAD");
     String method = isHead ? "get" : request.method().toLowerCase(Locale.ROOT);
     String path = path(request.target());
-    if (method.equals("get") && isOk(answer.status()) && PAGES.match(path) != null) {
+    boolean isPage = method.equals("get") && PAGES.match(path) != null;
+    if (isPage && (answer.status() == 200 || answer.status() == 304)) {
       return List.of();
     }
     Operation operation = operation(method, path);
     List<Place> responses = new ArrayList<>();
+    if (isPage && answer.status() == 400) {
+      responses.add(Place.at("components").child("responses").child("BadCall"));
+    }
     if (operation != null) {
       responses.addAll(operation.responses(answer.status()));
     }
@@ -173,10 +177,6 @@ public final class Documented {
       wrong.addAll(requestProblems(operation, path, request));
     }
     return wrong;
-  }
-
-  private static boolean isOk(int status) {
-    return status == 200 || status == 304;
   }
 
   private static Router pages() {

@@ -319,6 +319,7 @@ class CanaryTest {
       }
     }
     makeKey(at);
+    signIn(at);
     for (JsonNode message : MAPPER.readTree(at.get("/v1/messages")).path("items")) {
       paths.add("/v1/messages/" + message.path("id").stringValue());
     }
@@ -334,6 +335,27 @@ class CanaryTest {
     String key = MAPPER.readTree(made.body()).path("key").stringValue();
     assertThat(key).startsWith("hf_");
     planted.put("made key", key.substring(key.lastIndexOf('_') + 1));
+  }
+
+  /** The answer that gives a browser its cookie is the only other one. */
+  private void signIn(At at) throws Exception {
+    HttpResponse<String> begun =
+        client.send(
+            at.request("POST", "/v1/session", "{\"key\":\"" + adminKey + "\"}"),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(begun.body()).doesNotContain(adminKey);
+    String cookie = begun.headers().firstValue("set-cookie").orElseThrow().split("[=;]", 3)[1];
+    planted.put("cookie", cookie);
+    for (String sent : List.of(cookie, plant("wrong cookie", ""), cookie + "x")) {
+      for (String method : List.of("GET", "DELETE")) {
+        at.told(
+            HttpRequest.newBuilder(URI.create(at.server() + "/v1/session"))
+                .header("Cookie", "holdfast_session=" + sent)
+                .header("Holdfast-Csrf", plant("wrong token", ""))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .build());
+      }
+    }
   }
 
   private static void awaitDelivered(At at, String subscription) throws Exception {
@@ -373,6 +395,9 @@ class CanaryTest {
       at.post(path, "{\"url\":\"%s\",\"types\":[\"a\"]}".formatted(url.formatted(wrong)));
     }
     at.get("/v1/messages?key=" + wrong);
+    at.post("/v1/session", "{\"key\":\"" + wrong + "\"}");
+    at.post("/v1/session", "{\"key\":[\"" + wrong + "\"]}");
+    at.post("/v1/session", "{\"key\":\"" + wrong);
     at.get("/v1/subscriptions/" + "x".repeat(3) + "?sessionID=" + wrong);
     for (String name : List.of("Authorization", "sessionID")) {
       for (String called : List.of("/v1/keys", "/attask/eventsubscription/api/v1/subscriptions")) {
@@ -395,6 +420,9 @@ class CanaryTest {
             "/v1/keys",
             "/v1/audit",
             "/v1/master-key",
+            "/v1/session",
+            "/v1/settings",
+            "/",
             "/attask/eventsubscription/api/v1/subscriptions",
             "/attask/eventsubscription/api/v1/subscriptions/list",
             "/metrics",

@@ -93,6 +93,26 @@ class ServerTlsTest {
   }
 
   @Test
+  void the_cookie_of_a_browser_is_only_sent_encrypted() throws Exception {
+    try (RunningServer server = start();
+        SSLSocket socket = connect(server)) {
+      String body = "{\"key\":\"" + RunningServer.KEY + "\"}";
+      socket
+          .getOutputStream()
+          .write(
+              ("POST /v1/session HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                      + "Content-Type: application/json\r\nContent-Length: "
+                      + body.length()
+                      + "\r\n\r\n"
+                      + body)
+                  .getBytes(StandardCharsets.US_ASCII));
+      assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .startsWith("HTTP/1.1 201")
+          .containsPattern("(?i)set-cookie: holdfast_session=[^;]+; [^\r]*; Secure\r");
+    }
+  }
+
+  @Test
   void tls_is_spoken_in_its_newer_versions_only() throws Exception {
     try (RunningServer server = start()) {
       for (String protocol : new String[] {"TLSv1.3", "TLSv1.2"}) {

@@ -21,6 +21,8 @@ import dev.holdfast.engine.store.postgres.PostgresOptions;
 import dev.holdfast.engine.vault.KeyFile;
 import dev.holdfast.engine.vault.MasterKey;
 import dev.holdfast.engine.vault.MasterKeySource;
+import dev.holdfast.server.api.SettingInUse;
+import dev.holdfast.server.api.SettingInUse.From;
 import dev.holdfast.server.cli.InvalidSettings.Problem;
 import dev.holdfast.server.cli.Settings.Sources;
 import dev.holdfast.server.tracing.Tracing;
@@ -759,5 +761,30 @@ class SettingsTest {
 
   private void write(String... lines) throws IOException {
     file = Files.write(directory.resolve("holdfast.properties"), List.of(lines));
+  }
+
+  @Test
+  void what_is_in_use_says_where_it_comes_from_and_no_secret() throws Exception {
+    Path file = directory.resolve("settings in a file");
+    Files.writeString(file, "retry.max=5\n");
+    Settings settings =
+        Settings.read(
+            new Sources(
+                file,
+                Map.of("HOLDFAST_RETRY_UNIT", "2s", "HOLDFAST_ADMIN_KEY", "hf_secret"),
+                List.of("session.length=1h"),
+                Map.of("--port", new Sources.Flag(Settings.SERVER_PORT, "8081"))));
+    assertThat(settings.inUse())
+        .hasSameSizeAs(Settings.catalogue())
+        .extracting(SettingInUse::name, SettingInUse::value, SettingInUse::from)
+        .contains(
+            tuple("retry.max", "5", From.FILE),
+            tuple("retry.unit", "2s", From.ENVIRONMENT),
+            tuple("session.length", "1h", From.ARGUMENT),
+            tuple("server.port", "8081", From.ARGUMENT),
+            tuple("server.host", "127.0.0.1", From.DEFAULT),
+            tuple("admin.key", "****", From.ENVIRONMENT),
+            tuple("store.password", "", From.DEFAULT));
+    assertThat(settings.inUse().toString()).doesNotContain("hf_secret");
   }
 }

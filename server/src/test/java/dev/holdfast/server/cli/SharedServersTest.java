@@ -148,6 +148,52 @@ class SharedServersTest {
   }
 
   @Test
+  void whoever_signs_in_at_one_server_is_signed_in_and_out_at_all() throws Exception {
+    createDatabase();
+    Server one = start("admin.key=" + KEY);
+    Server two = start("admin.key=" + KEY);
+    HttpResponse<String> made = post(one, "/v1/keys", "{\"role\":\"viewer\",\"tenant\":null}");
+    String key = made.body().replaceAll("(?s).*\"key\":\"(hf_[^\"]*)\".*", "$1");
+    String id = made.body().replaceAll("(?s).*?\"id\":\"(key_[^\"]*)\".*", "$1");
+    for (String each : List.of(key, KEY)) {
+      HttpResponse<String> begun = post(two, "/v1/session", "{\"key\":\"" + each + "\"}");
+      assertThat(begun.statusCode()).as(begun.body()).isEqualTo(201);
+      String csrf = begun.body().replaceAll("(?s).*\"csrf\":\"([^\"]*)\".*", "$1");
+      String cookie = cookie(begun);
+      assertThat(look(one, cookie)).as("at once").isEqualTo(200);
+      HttpResponse<String> ended =
+          client.send(
+              browser(one, cookie).header("Holdfast-Csrf", csrf).DELETE().build(),
+              BodyHandlers.ofString());
+      assertThat(ended.statusCode()).as(ended.body()).isEqualTo(204);
+      assertThat(look(one, cookie)).isEqualTo(401);
+      await(() -> look(two, cookie) == 401);
+    }
+    String cookie = cookie(post(two, "/v1/session", "{\"key\":\"" + key + "\"}"));
+    assertThat(look(one, cookie)).isEqualTo(200);
+    HttpResponse<String> revoked =
+        client.send(request(one, "/v1/keys/" + id, KEY).DELETE().build(), BodyHandlers.ofString());
+    assertThat(revoked.statusCode()).isEqualTo(204);
+    assertThat(look(one, cookie)).as("the session ends with its key").isEqualTo(401);
+    await(() -> look(two, cookie) == 401);
+  }
+
+  private static String cookie(HttpResponse<String> begun) {
+    return begun.headers().firstValue("set-cookie").orElseThrow().split(";", 2)[0];
+  }
+
+  private int look(Server server, String cookie) throws Exception {
+    return client
+        .send(browser(server, cookie).build(), BodyHandlers.ofString())
+        .statusCode();
+  }
+
+  private static HttpRequest.Builder browser(Server server, String cookie) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/v1/session"))
+        .header("Cookie", cookie);
+  }
+
+  @Test
   void what_is_written_down_of_a_start_has_no_password() throws Exception {
     createDatabase();
     url = url.replace("password=postgres", "password=canary-in-url");
@@ -155,6 +201,9 @@ class SharedServersTest {
     String entries = get(server, "/v1/audit").body();
     assertThat(entries)
         .contains("server.started", "\"store.url\":\"****\"", "\"store.password\":\"****\"")
+        .doesNotContain("canary");
+    assertThat(get(server, "/v1/settings").body())
+        .contains("{\"name\":\"store.password\",\"value\":\"****\",\"default\":\"\",")
         .doesNotContain("canary");
   }
 
