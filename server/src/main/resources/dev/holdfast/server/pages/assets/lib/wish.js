@@ -14,7 +14,7 @@ export const COMPARISONS = [
 ];
 const ORDERED = ['gt', 'gte', 'lt', 'lte'];
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-const OURS = /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|user-agent|webhook-.*)$/i;
+const OURS = /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|user-agent|traceparent|tracestate|webhook-.*)$/i;
 
 let serial = 0;
 
@@ -86,11 +86,11 @@ export function meaning(text) {
   }
 }
 
-export function typesOf(form) {
+function typesOf(form) {
   return [...new Set(form.types.split('\n').map((line) => line.trim()).filter((line) => line !== ''))];
 }
 
-export function filtersOf(rows) {
+function filtersOf(rows) {
   return rows.map((one) => {
     if (one.kind === 'group') {
       return { type: 'group', connector: one.connector, filters: filtersOf(one.rows) };

@@ -10,7 +10,7 @@ import { schedule, rulesOf } from '../lib/schedule.js';
 import {
   PageHeader, Card, Loaded, Empty, StatusBadge, StateBadge, Facts, Id, Ago, Time, Countdown, Button, ErrorBox, Note, Copy, Shape, notify,
 } from '../parts/basics.js';
-import { Code, Fold } from '../parts/look.js';
+import { Code, Fold, Detail } from '../parts/look.js';
 
 export default function Message({ params }) {
   const { id } = params;
@@ -22,7 +22,7 @@ export default function Message({ params }) {
     return message;
   }, [id], { every: finished ? 0 : speed() > 1 ? 1000 : 3000 });
   const settings = useLoad(() => (may('look-at-server') ? wide('GET', '/v1/settings').catch(() => ({ items: [] })) : { items: [] }), []);
-  return html`<${Loaded} load=${load} rows=${10}>${(message) => html`<${Shown} message=${message} load=${load} settings=${settings.data?.items} />`}<//>`;
+  return html`<${Detail} load=${load} noun="message" back=${{ href: '/messages', text: 'Messages' }} rows=${10}>${(message) => html`<${Shown} message=${message} load=${load} settings=${settings.data?.items} />`}<//>`;
 }
 
 function Shown({ message, load, settings }) {
@@ -128,7 +128,7 @@ function sentence(message, plan, used, now) {
     case 'delivered': return `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : `${used} of ${all} scheduled attempts`}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
     case 'dropped': return message.reason === 'exhausted' ? `All ${all} scheduled attempts failed.` : `${dropText(message.reason)} ${plural(used, 'scheduled attempt')} of ${all} had been made.`;
     case 'parked': return `${used} of ${all} scheduled attempts are used up. It is held back until its endpoint takes deliveries again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
-    default: return `${used} of ${all} scheduled attempts are used up. Its next slot comes ${message.nextAttemptAt ? until(message.nextAttemptAt, now) : 'soon'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    default: return `${used} of ${all} scheduled attempts are used up. Its next slot ${message.nextAttemptAt && Date.parse(message.nextAttemptAt) > now ? `comes ${until(message.nextAttemptAt, now)}` : 'has come'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
   }
 }
 
