@@ -4,7 +4,6 @@ import { get } from '../lib/api.js';
 import { usePages } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
 import { may, session, tenant } from '../lib/session.js';
-import { wide } from '../lib/exact.js';
 import { PageHeader, Card, Loaded, Empty, Ago, Button, Copy } from '../parts/basics.js';
 import { More, Filters } from '../parts/table.js';
 import { TextField, Select } from '../parts/form.js';
@@ -29,7 +28,7 @@ function List() {
   const [asked, ask] = useQuery(ASKED);
   const { action, target, actor, of, last, since, until } = asked;
   const everywhere = session().tenant === null;
-  const call = of === '' ? (path, query) => wide('GET', path, query) : get;
+  const call = of === '' ? (path, query) => get(path, query, { wide: true }) : get;
   const range = useMemo(() => rangeOf(asked), [last, since, until]);
   const list = usePages((cursor) => call('/v1/audit', { action, target, actor, ...range, cursor, limit: 50 }), [action, target, actor, of, range]);
   const filtered = Object.entries(ASKED).some(([name, absent]) => asked[name] !== absent);
