@@ -148,7 +148,7 @@ function brief(millis) {
 
 function Attempts({ message }) {
   if (message.attempts.length === 0) {
-    return html`<${Empty} title="Not tried yet"><p>${message.status === 'parked' ? 'Its endpoint took no deliveries when it came.' : 'Its first attempt is about to come.'}</p><//>`;
+    return html`<${Empty} title="Not tried yet"><p>${message.status === 'parked' ? 'It was held back when it came.' : 'Its first attempt is about to come.'}</p><//>`;
   }
   const last = message.attempts.length;
   return html`<ol class="attempts">${[...message.attempts].reverse().map((one) => html`<li key=${one.number} class="attempt">

@@ -178,7 +178,7 @@ function Headers({ form, change, error, problem }) {
           <${TextField} label="Value" compact mono value=${one.value} onInput=${(value) => set(i, { ...one, value })} error=${error(`headers[${i}].value`, 'headers', one.value === '')} />`}
       <button type="button" class="row-remove" onClick=${() => set(i, null)} aria-label="Remove header ${one.name || i + 1}" title="Remove"><${Shape} name="dropped" /></button>
     </div>`)}
-    ${error('headers') && html`<p class="field-error"><${Shape} name="bad" /> ${error('headers')}</p>`}
+    ${problem?.field === 'headers' && html`<p class="field-error"><${Shape} name="bad" /> ${problem.detail}</p>`}
     ${rows.length < 20 && html`<div class="row-buttons"><${Button} small onClick=${() => change({ headers: [...rows, headerRow()] })}>Add a header<//></div>`}
   </fieldset>`;
 }
