@@ -2,7 +2,6 @@
 // 9007199254740992, 12.50 becomes 12.5. Bodies of events are shown and sent as they are.
 //
 //   await getText(path, query), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
-//   await wide('GET', path, query or body)   parsed JSON of a call about all tenants, which names none (settings, cluster, keys, audit)
 //   pretty(text)             the same JSON on several lines, touching only the white space; the text as it is when it is not JSON
 //   member(text, 'data')     the text of a member of the object at the top, or undefined
 //   parse(text)              a value whose numbers are written again as they were (where the browser can; JSON.stringify knows them)
@@ -18,18 +17,8 @@ export function sendText(method, path, body) {
   return text(method, path, body);
 }
 
-export async function wide(method, path, content = {}) {
-  const answer = method === 'GET'
-    ? await text(method, path + queryString(content), undefined, false)
-    : await text(method, path, method === 'DELETE' ? undefined : JSON.stringify(content), false);
-  return answer === '' ? null : JSON.parse(answer);
-}
-
-async function text(method, path, body, ofTenant = true) {
+async function text(method, path, body) {
   const headers = callHeaders(method);
-  if (!ofTenant) {
-    delete headers['holdfast-tenant'];
-  }
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }

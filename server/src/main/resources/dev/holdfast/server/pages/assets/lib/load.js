@@ -10,6 +10,8 @@
 //
 //   const list = usePages((cursor) => get('/v1/messages', { ...filters, cursor, limit: 50 }), [filters…], { every: 5000 });
 //     list.items (undefined before), .next, .more() loads the next page, .loadingMore; and error, loading, refreshing, reload as above
+//   A call looks at so many rows only, and a page can be empty though there are more: a few of those are passed over. Where `items` is empty
+//   and `next` is not, say so and offer more (More of table.js does).
 //   Loading again loads as many pages as are shown (at most 10), so that the place is kept.
 //
 //   const { run, busy, error } = useAction(async (argument) => { await post(…); notify('…'); });   for buttons: one at a time
@@ -17,6 +19,7 @@ import { useState, useEffect, useRef, useCallback } from './html.js';
 import { tenant } from './session.js';
 
 const MOST_PAGES = 10;
+const MOST_EMPTY_PAGES = 5;
 
 export function useLoad(call, deps = [], { every = 0, keep = false, when = true } = {}) {
   const [state, setState] = useState({ data: undefined, error: null, refreshing: when });
@@ -61,7 +64,7 @@ export function usePages(call, deps = [], options = {}) {
     let items = [];
     let cursor;
     for (let page = 0; page < pages.current; page++) {
-      const answer = await call(cursor);
+      const answer = await filled(call, cursor);
       items = items.concat(answer.items);
       cursor = answer.next;
       if (!cursor) {
@@ -84,7 +87,7 @@ export function usePages(call, deps = [], options = {}) {
     }
     setLoadingMore(true);
     try {
-      const answer = await call(data.next);
+      const answer = await filled(call, data.next);
       // Past the most pages only the list grows, and what is loaded again is its beginning.
       pages.current = Math.min(pages.current + 1, MOST_PAGES);
       load.set({ items: data.items.concat(answer.items), next: answer.next });
@@ -95,6 +98,14 @@ export function usePages(call, deps = [], options = {}) {
     }
   };
   return { ...load, items: data && data.items, next: data ? data.next : null, more, loadingMore };
+}
+
+async function filled(call, cursor) {
+  let answer = await call(cursor);
+  for (let empty = 1; answer.items.length === 0 && answer.next && empty < MOST_EMPTY_PAGES; empty++) {
+    answer = await call(answer.next);
+  }
+  return answer;
 }
 
 export function useAction(action) {

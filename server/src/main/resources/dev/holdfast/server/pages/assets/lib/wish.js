@@ -14,7 +14,7 @@ export const COMPARISONS = [
 ];
 const ORDERED = ['gt', 'gte', 'lt', 'lte'];
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-const OURS = /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|user-agent|webhook-.*)$/i;
+const OURS = /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade|http2-settings|early-data|expect|user-agent|traceparent|tracestate|webhook-.*)$/i;
 
 let serial = 0;
 
@@ -86,11 +86,11 @@ export function meaning(text) {
   }
 }
 
-export function typesOf(form) {
+function typesOf(form) {
   return [...new Set(form.types.split('\n').map((line) => line.trim()).filter((line) => line !== ''))];
 }
 
-export function filtersOf(rows) {
+function filtersOf(rows) {
   return rows.map((one) => {
     if (one.kind === 'group') {
       return { type: 'group', connector: one.connector, filters: filtersOf(one.rows) };
@@ -147,9 +147,6 @@ export function mistakes(form, original) {
       found[`${place}.value`] = one.value === '' ? 'Give it a value.' : 'Printable ASCII only, without a blank at its beginning or end.';
     }
   });
-  if (form.headers.length > 20) {
-    found.headers = 'At most 20 headers.';
-  }
   if (form.token !== '' && !/^[!-~]{1,255}$/.test(form.token)) {
     found.authToken = 'Visible ASCII without blanks, at most 255 characters.';
   }
@@ -272,9 +269,10 @@ export function patchBody(form, original) {
     body.authToken = null;
   }
   const headers = headersOf(form);
-  const names = form.headers.map((one) => one.name);
+  // Upper and lower case are the same: a header whose case is changed is set, not removed too.
+  const names = form.headers.map((one) => one.name.toLowerCase());
   for (const name of Object.keys(original.headers)) {
-    if (!names.includes(name)) {
+    if (!names.includes(name.toLowerCase())) {
       headers[name] = null;
     }
   }

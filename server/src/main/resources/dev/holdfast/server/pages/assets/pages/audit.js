@@ -1,15 +1,15 @@
 // The page /audit: who has changed what.
 import { html, useMemo } from '../lib/html.js';
+import { get } from '../lib/api.js';
 import { usePages } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
-import { may, session } from '../lib/session.js';
-import { wide } from '../lib/exact.js';
+import { may, session, tenant } from '../lib/session.js';
 import { PageHeader, Card, Loaded, Empty, Ago, Button, Copy } from '../parts/basics.js';
 import { More, Filters } from '../parts/table.js';
-import { TextField } from '../parts/form.js';
+import { TextField, Select } from '../parts/form.js';
 import { Span, SPAN, rangeOf, Fold } from '../parts/look.js';
 
-const ASKED = { action: '', target: '', actor: '', ...SPAN };
+const ASKED = { action: '', target: '', actor: '', of: '', ...SPAN };
 const ACTIONS = [
   'subscription.created', 'subscription.changed', 'subscription.paused', 'subscription.resumed', 'subscription.secret-rotated', 'subscription.deleted',
   'endpoint.changed', 'endpoint.enabled', 'endpoint.disabled', 'endpoint.frozen', 'replay.started', 'replay.cancelled', 'message.retried',
@@ -26,12 +26,14 @@ export default function Audit() {
 
 function List() {
   const [asked, ask] = useQuery(ASKED);
-  const { action, target, actor, last, since, until } = asked;
+  const { action, target, actor, of, last, since, until } = asked;
+  const everywhere = session().tenant === null;
+  const call = of === '' ? (path, query) => get(path, query, { wide: true }) : get;
   const range = useMemo(() => rangeOf(asked), [last, since, until]);
-  const list = usePages((cursor) => wide('GET', '/v1/audit', { action, target, actor, ...range, cursor, limit: 50 }), [action, target, actor, range]);
+  const list = usePages((cursor) => call('/v1/audit', { action, target, actor, ...range, cursor, limit: 50 }), [action, target, actor, of, range]);
   const filtered = Object.entries(ASKED).some(([name, absent]) => asked[name] !== absent);
   return html`
-    <${PageHeader} title="Audit" sub=${session().tenant === null ? 'Who has changed what, of all tenants. Entries are chained by their hashes.' : 'Who has changed what. Entries are chained by their hashes.'}>
+    <${PageHeader} title="Audit" sub=${'Who has changed what. Entries are chained by their hashes.'}>
       <${Button} onClick=${list.reload} busy=${list.refreshing}>Load again<//>
     <//>
     <${Card} flush>
@@ -39,6 +41,7 @@ function List() {
         <${TextField} label="Action" type="search" compact mono wait=${400} list=${ACTIONS} value=${action} onInput=${(value) => ask({ action: value.trim() })} placeholder="subscription.changed" />
         <${TextField} label="Done to" type="search" compact mono wait=${400} value=${target} onInput=${(value) => ask({ target: value.trim() })} placeholder="id" />
         <${TextField} label="Done by" type="search" compact mono wait=${400} value=${actor} onInput=${(value) => ask({ actor: value.trim() })} placeholder="key id, or name" />
+        ${everywhere && html`<${Select} label="Tenants" compact value=${of} onChange=${(value) => ask({ of: value })} options=${[['', 'All'], ['one', `Only ${tenant()}`]]} />`}
         <${Span} label="When" values=${asked} onChange=${ask} />
         ${filtered && html`<div class="filters-end"><${Button} small onClick=${() => ask(ASKED)}>Clear all<//></div>`}
       <//>

@@ -1,9 +1,9 @@
 // The page /cluster: the nodes that share a database, and which decides for which shards.
 import { html, useState } from '../lib/html.js';
+import { get } from '../lib/api.js';
 import { useLoad } from '../lib/load.js';
 import { may } from '../lib/session.js';
 import { number, latency, plural } from '../lib/format.js';
-import { wide } from '../lib/exact.js';
 import { PageHeader, Card, Loaded, Empty, Ago, Facts, StatusBadge, Note } from '../parts/basics.js';
 import { Table } from '../parts/table.js';
 
@@ -15,7 +15,7 @@ export default function Cluster() {
 }
 
 function Shown() {
-  const load = useLoad(() => wide('GET', '/v1/cluster'), [], { every: 2000 });
+  const load = useLoad(() => get('/v1/cluster', {}, { wide: true }), [], { every: 2000 });
   return html`
     <${PageHeader} title="Cluster" sub="Servers that share a database: each decides for its share of 256 shards, and each endpoint is in one of them." />
     <${Loaded} load=${load} rows=${8}>${(cluster) => (cluster.shards.length === 0 ? html`<${Alone} cluster=${cluster} />` : html`<${Nodes} cluster=${cluster} />`)}<//>`;

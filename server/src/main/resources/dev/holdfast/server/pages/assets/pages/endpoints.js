@@ -112,11 +112,11 @@ export default function Endpoints() {
     <${Card} flush>
       ${list.error && html`<${ErrorBox} error=${list.error} retry=${list.reload} />`}
       ${list.loading && html`<${Loading} rows=${8} />`}
-      ${list.items && list.items.length === 0 && (filtered
+      ${list.items && list.items.length === 0 && !list.next && (filtered
         ? html`<${Empty} title="No endpoint is like that."><a href="/endpoints">Show all endpoints</a><//>`
         : html`<${Empty} title="There are no endpoints yet.">An endpoint comes with its first subscription. ${may('manage') && html`<a href="/subscriptions/new">Make a subscription</a>`}<//>`)}
-      ${list.items && list.items.length > 0 && html`<${Table} label="Endpoints" rows=${list.items} keyOf=${(row) => row.id} columns=${columns} sort=${filters.sort} onSort=${(sort) => setFilters({ sort: filters.sort === sort ? 'newest' : sort })} fixed=${{ url: 'ascending', state: 'ascending' }} />
-        <${More} list=${list} noun="endpoints" />`}
+      ${list.items && list.items.length > 0 && html`<${Table} label="Endpoints" rows=${list.items} keyOf=${(row) => row.id} columns=${columns} sort=${filters.sort} onSort=${(sort) => setFilters({ sort: filters.sort === sort ? 'newest' : sort })} fixed=${{ url: 'ascending', state: 'ascending' }} />`}
+      ${list.items && (list.items.length > 0 || list.next) && html`<${More} list=${list} noun="endpoints" />`}
     <//>`;
 }
 

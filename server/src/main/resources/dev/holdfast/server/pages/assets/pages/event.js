@@ -7,7 +7,7 @@ import { getText, member } from '../lib/exact.js';
 import { useUrls } from '../lib/names.js';
 import { PageHeader, Card, Loaded, Empty, Facts, Id, Ago, Time, StatusBadge, Shape, Tabs, Countdown } from '../parts/basics.js';
 import { Table } from '../parts/table.js';
-import { Code, EndpointLink } from '../parts/look.js';
+import { Code, EndpointLink, Detail } from '../parts/look.js';
 
 const WHY = {
   type: 'None of its types fits.', types: 'None of its types fits.', subject: 'It asks for another subject.', filters: 'Its filters do not hold.', paused: 'It is paused: its messages are parked.',
@@ -24,7 +24,7 @@ export default function Event({ params }) {
     setSettled(event.messages.every((one) => one.status === 'delivered' || one.status === 'dropped'));
     return { ...event, data: member(text, 'data'), previous: member(text, 'previous') };
   }, [id], { every: settled ? 0 : 4000 });
-  return html`<${Loaded} load=${load} rows=${10}>${(event) => html`<${Shown} event=${event} />`}<//>`;
+  return html`<${Detail} load=${load} noun="event" back=${{ href: '/events', text: 'Events' }} rows=${10}>${(event) => html`<${Shown} event=${event} />`}<//>`;
 }
 
 function Shown({ event }) {

@@ -1,10 +1,10 @@
 // The page /keys: who may do what. Keys for all tenants see and make keys of all of them.
 import { html, useState } from '../lib/html.js';
+import { get, post, del } from '../lib/api.js';
 import { usePages, useAction } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
 import { may, session, tenant } from '../lib/session.js';
 import { useNow } from '../lib/clock.js';
-import { wide } from '../lib/exact.js';
 import { PageHeader, Card, Loaded, Empty, Ago, Countdown, Button, ErrorBox, Confirm, StatusBadge, notify } from '../parts/basics.js';
 import { Table, More } from '../parts/table.js';
 import { TextField, Select, FormActions, fieldError } from '../parts/form.js';
@@ -25,12 +25,12 @@ export default function Keys() {
 
 function List() {
   const [asked, ask] = useQuery({ new: '' });
-  const list = usePages((cursor) => wide('GET', '/v1/keys', { cursor, limit: 100 }), []);
+  const list = usePages((cursor) => get('/v1/keys', { cursor, limit: 100 }, { wide: true }), []);
   const [made, setMade] = useState(null);
   const [leaving, setLeaving] = useState(null);
   const now = useNow(10_000);
   const revoke = useAction(async () => {
-    await wide('DELETE', `/v1/keys/${encodeURIComponent(leaving.id)}`);
+    await del(`/v1/keys/${encodeURIComponent(leaving.id)}`, { wide: true });
     setLeaving(null);
     notify('Revoked. It opens nothing any more.');
     list.reload();
@@ -74,7 +74,7 @@ function NewKey({ onMade, onClose }) {
     if (everywhere) {
       body.tenant = form.scope === 'all' ? null : form.tenant;
     }
-    onMade(await wide('POST', '/v1/keys', body));
+    onMade(await post('/v1/keys', body, { wide: true }));
   });
   const change = (fields) => {
     setForm({ ...form, ...fields });

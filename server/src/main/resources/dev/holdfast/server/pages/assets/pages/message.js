@@ -5,12 +5,11 @@ import { useLoad, useAction } from '../lib/load.js';
 import { may, speed } from '../lib/session.js';
 import { useNow } from '../lib/clock.js';
 import { duration, latency, errorText, dropText, statusText, host, clockTime, utc, until, plural } from '../lib/format.js';
-import { wide } from '../lib/exact.js';
 import { schedule, rulesOf } from '../lib/schedule.js';
 import {
   PageHeader, Card, Loaded, Empty, StatusBadge, StateBadge, Facts, Id, Ago, Time, Countdown, Button, ErrorBox, Note, Copy, Shape, notify,
 } from '../parts/basics.js';
-import { Code, Fold } from '../parts/look.js';
+import { Code, Fold, Detail } from '../parts/look.js';
 
 export default function Message({ params }) {
   const { id } = params;
@@ -21,12 +20,14 @@ export default function Message({ params }) {
     setFinished(message.status === 'delivered' || message.status === 'dropped');
     return message;
   }, [id], { every: finished ? 0 : speed() > 1 ? 1000 : 3000 });
-  const settings = useLoad(() => (may('look-at-server') ? wide('GET', '/v1/settings').catch(() => ({ items: [] })) : { items: [] }), []);
-  return html`<${Loaded} load=${load} rows=${10}>${(message) => html`<${Shown} message=${message} load=${load} settings=${settings.data?.items} />`}<//>`;
+  const settings = useLoad(() => (may('look-at-server') ? get('/v1/settings', {}, { wide: true }).catch(() => ({ items: [] })) : { items: [] }), []);
+  return html`<${Detail} load=${load} noun="message" back=${{ href: '/messages', text: 'Messages' }} rows=${10}>${(message) => html`<${Shown} message=${message} load=${load} settings=${settings.data?.items} />`}<//>`;
 }
 
 function Shown({ message, load, settings }) {
   const endpoint = useLoad(() => get(`/v1/endpoints/${encodeURIComponent(message.endpoint)}`), [message.endpoint], { every: 10_000 });
+  const parked = message.status === 'parked';
+  const subscription = useLoad(() => get(`/v1/subscriptions/${encodeURIComponent(message.subscription)}`).catch(() => null), [message.subscription, parked], { when: parked });
   const retry = useAction(async () => {
     await post(`/v1/messages/${encodeURIComponent(message.id)}/retry`);
     notify('It is tried now. The attempt uses up none of its retries.');
@@ -46,6 +47,7 @@ function Shown({ message, load, settings }) {
     <//>
     ${retry.error && html`<${ErrorBox} error=${retry.error} />`}
     ${open && frozen && html`<${Note} kind="warn">Its endpoint is frozen: nothing is tried until somebody <a href="/endpoints/${message.endpoint}">enables it</a>.<//>`}
+    ${parked && subscription.data?.paused && html`<${Note} kind="info">Its subscription is paused: it is held back until somebody <a href="/subscriptions/${message.subscription}">resumes it</a>, and its deadline runs.<//>`}
     ${message.status === 'dropped' && html`<${Note} kind="bad">${dropText(message.reason)} It is kept, and a replay makes a new message of it.<//>`}
     <${Card} kind="roomy" title="Life"><${Life} message=${message} settings=${settings} /><//>
     <div class="columns columns-wide-left">
@@ -125,10 +127,10 @@ function sentence(message, plan, used, now) {
   const all = plan.retries + 1;
   switch (message.status) {
     case 'pending': return 'It has not been tried yet: its first attempt is about to come.';
-    case 'delivered': return `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : `${used} of ${all} scheduled attempts`}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
+    case 'delivered': return used === 1 && plan.extra.length === 0 ? 'Delivered by its first attempt.' : `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : `${used} of ${all} scheduled attempts`}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
     case 'dropped': return message.reason === 'exhausted' ? `All ${all} scheduled attempts failed.` : `${dropText(message.reason)} ${plural(used, 'scheduled attempt')} of ${all} had been made.`;
-    case 'parked': return `${used} of ${all} scheduled attempts are used up. It is held back until its endpoint takes deliveries again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
-    default: return `${used} of ${all} scheduled attempts are used up. Its next slot comes ${message.nextAttemptAt ? until(message.nextAttemptAt, now) : 'soon'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    case 'parked': return `${used} of ${all} scheduled attempts are used up. It is held back until it may be delivered again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    default: return `${used} of ${all} scheduled attempts are used up. Its next slot ${message.nextAttemptAt && Date.parse(message.nextAttemptAt) > now ? `comes ${until(message.nextAttemptAt, now)}` : 'has come'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
   }
 }
 
@@ -146,7 +148,7 @@ function brief(millis) {
 
 function Attempts({ message }) {
   if (message.attempts.length === 0) {
-    return html`<${Empty} title="Not tried yet"><p>${message.status === 'parked' ? 'Its endpoint took no deliveries when it came.' : 'Its first attempt is about to come.'}</p><//>`;
+    return html`<${Empty} title="Not tried yet"><p>${message.status === 'parked' ? 'It was held back when it came.' : 'Its first attempt is about to come.'}</p><//>`;
   }
   const last = message.attempts.length;
   return html`<ol class="attempts">${[...message.attempts].reverse().map((one) => html`<li key=${one.number} class="attempt">

@@ -44,8 +44,8 @@ export default function Messages() {
             <${TextField} label="Event id" type="search" compact mono wait=${400} value=${event} onInput=${(value) => ask({ event: value.trim() })} placeholder="evt_… or your own id" />
             <${TextField} label="Subscription id" type="search" compact mono wait=${400} value=${subscription} onInput=${(value) => ask({ subscription: value.trim() })} placeholder="sub_…" />
           </div>
-        <//></div>
-        ${filtered && html`<div class="filters-end"><${Button} small onClick=${clear}>Clear all<//></div>`}
+        <//>
+        ${filtered && html`<${Button} small onClick=${clear}>Clear all<//>`}</div>
       <//>
       <${Loaded} load=${list} rows=${8} empty=${(data) => data.items.length === 0 && !data.next} whenEmpty=${filtered
         ? html`<${Empty} title="No message fits"><p>Ask for less, or look at a longer time.</p><${Button} small onClick=${clear}>Clear all filters<//><//>`

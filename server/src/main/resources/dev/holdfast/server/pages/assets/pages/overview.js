@@ -161,7 +161,7 @@ function Deliveries({ data, step }) {
 }
 
 function Latency({ data }) {
-  return html`<${LineChart} label="Time from acceptance to delivery" times=${timesOf(data)} format=${latency} series=${[
+  return html`<${LineChart} label="Time from acceptance to delivery" times=${timesOf(data)} format=${latency} log empty="Nothing was delivered in this time." series=${[
     { name: 'p50', values: data.items.map((item) => item.p50Millis), tone: 'info' },
     { name: 'p95', values: data.items.map((item) => item.p95Millis), tone: 'plain', line: 'dashed' },
     { name: 'p99', values: data.items.map((item) => item.p99Millis), tone: 'plain', line: 'dotted' },

@@ -5,8 +5,8 @@ import { useLoad, useAction } from '../lib/load.js';
 import { may } from '../lib/session.js';
 import { number } from '../lib/format.js';
 import { useUrls } from '../lib/names.js';
-import { PageHeader, Card, Loaded, Facts, Id, Ago, Time, Button, Confirm, StatusBadge, notify } from '../parts/basics.js';
-import { EndpointLink, Progress } from '../parts/look.js';
+import { PageHeader, Card, Facts, Id, Ago, Time, Button, Confirm, StatusBadge, notify } from '../parts/basics.js';
+import { EndpointLink, Progress, Detail } from '../parts/look.js';
 
 export default function Replay({ params }) {
   const { id } = params;
@@ -17,7 +17,7 @@ export default function Replay({ params }) {
     setRunning(replay.state === 'running');
     return replay;
   }, [id], { every: running ? 1000 : 0 });
-  return html`<${Loaded} load=${load} rows=${6}>${(replay) => html`<${Shown} replay=${replay} path=${path} load=${load} />`}<//>`;
+  return html`<${Detail} load=${load} noun="replay" back=${{ href: '/replays', text: 'Replays' }} rows=${6}>${(replay) => html`<${Shown} replay=${replay} path=${path} load=${load} />`}<//>`;
 }
 
 function Shown({ replay, path, load }) {

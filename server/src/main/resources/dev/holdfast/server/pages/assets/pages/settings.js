@@ -1,10 +1,10 @@
 // The page /settings: what the running server uses, and where it has it from.
 import { html } from '../lib/html.js';
+import { get } from '../lib/api.js';
 import { useLoad } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
 import { may } from '../lib/session.js';
 import { plural } from '../lib/format.js';
-import { wide } from '../lib/exact.js';
 import { PageHeader, Card, Loaded, Empty, Button } from '../parts/basics.js';
 import { Table, Filters } from '../parts/table.js';
 import { TextField, Check } from '../parts/form.js';
@@ -20,7 +20,7 @@ export default function Settings() {
 
 function List() {
   const [asked, ask] = useQuery({ q: '', changed: '' });
-  const load = useLoad(() => wide('GET', '/v1/settings'), []);
+  const load = useLoad(() => get('/v1/settings', {}, { wide: true }), []);
   const text = asked.q.toLowerCase();
   const fits = (row) => (text === '' || row.name.includes(text) || (row.about || '').toLowerCase().includes(text)) && (asked.changed === '' || row.from !== 'default');
   return html`

@@ -7,9 +7,9 @@ import { may } from '../lib/session.js';
 import { host, plural, number } from '../lib/format.js';
 import { getText, parse } from '../lib/exact.js';
 import { emptyForm, formOf, mistakes, newBody, patchBody, previewBody, row, headerRow, meaning, COMPARISONS } from '../lib/wish.js';
-import { PageHeader, Card, Loaded, Button, ErrorBox, Empty, Note, Shape, notify, Ago } from '../parts/basics.js';
+import { PageHeader, Card, Button, ErrorBox, Empty, Note, Shape, notify, Ago } from '../parts/basics.js';
 import { TextField, TextArea, Select, Check, TimeField, FormActions, fieldError } from '../parts/form.js';
-import { Fold } from '../parts/look.js';
+import { Fold, Detail } from '../parts/look.js';
 import { Secret } from './subscription.js';
 
 const PREVIEW_WAIT_MILLIS = 400;
@@ -20,7 +20,7 @@ export default function SubscriptionEdit({ params }) {
   if (!may('manage')) {
     return html`<${PageHeader} title="Subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} /><${Empty} title="This key may only look"><p>Sign in with a key of the role operator or admin to make and change subscriptions.</p><//>`;
   }
-  return html`<${Loaded} load=${load} rows=${10}>${(original) => html`<${Form} key=${id || 'new'} original=${original} />`}<//>`;
+  return html`<${Detail} load=${load} noun="subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} rows=${10}>${(original) => html`<${Form} key=${id || 'new'} original=${original} />`}<//>`;
 }
 
 function Form({ original }) {
@@ -178,7 +178,7 @@ function Headers({ form, change, error, problem }) {
           <${TextField} label="Value" compact mono value=${one.value} onInput=${(value) => set(i, { ...one, value })} error=${error(`headers[${i}].value`, 'headers', one.value === '')} />`}
       <button type="button" class="row-remove" onClick=${() => set(i, null)} aria-label="Remove header ${one.name || i + 1}" title="Remove"><${Shape} name="dropped" /></button>
     </div>`)}
-    ${error('headers') && html`<p class="field-error"><${Shape} name="bad" /> ${error('headers')}</p>`}
+    ${problem?.field === 'headers' && html`<p class="field-error"><${Shape} name="bad" /> ${problem.detail}</p>`}
     ${rows.length < 20 && html`<div class="row-buttons"><${Button} small onClick=${() => change({ headers: [...rows, headerRow()] })}>Add a header<//></div>`}
   </fieldset>`;
 }

@@ -6,9 +6,9 @@ import { navigate } from '../lib/router.js';
 import { may } from '../lib/session.js';
 import { host, number, day } from '../lib/format.js';
 import { getText, parse } from '../lib/exact.js';
-import { PageHeader, Card, Loaded, Facts, Id, Ago, Time, Button, ErrorBox, Note, Confirm, StateBadge, Countdown, notify } from '../parts/basics.js';
+import { PageHeader, Card, Facts, Id, Ago, Time, Button, ErrorBox, Note, Confirm, StateBadge, Countdown, notify } from '../parts/basics.js';
 import { Select } from '../parts/form.js';
-import { Code, Once } from '../parts/look.js';
+import { Code, Once, Detail } from '../parts/look.js';
 import { SubscriptionState, Types } from './subscriptions.js';
 
 const OVERLAP = [['24h', 'a day (usual)'], ['1h', 'an hour'], ['7d', 'a week'], ['30d', '30 days'], ['0s', 'not at all: it leaked']];
@@ -18,7 +18,7 @@ export default function Subscription({ params }) {
   const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
   // Filters keep the digits of their numbers.
   const load = useLoad(async () => parse(await getText(path)), [id]);
-  return html`<${Loaded} load=${load} rows=${10}>${(one) => html`<${Shown} one=${one} path=${path} load=${load} />`}<//>`;
+  return html`<${Detail} load=${load} noun="subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} rows=${10}>${(one) => html`<${Shown} one=${one} path=${path} load=${load} />`}<//>`;
 }
 
 function Shown({ one, path, load }) {

@@ -1,17 +1,19 @@
 // The page /subscriptions: who wants which events.
-import { html, useState } from '../lib/html.js';
+import { html, useState, useMemo } from '../lib/html.js';
 import { get, post } from '../lib/api.js';
-import { usePages, useAction } from '../lib/load.js';
+import { useLoad, usePages, useAction } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
 import { may } from '../lib/session.js';
-import { host, plural } from '../lib/format.js';
-import { PageHeader, Card, Loaded, Empty, StatusBadge, Ago, Button, ErrorBox, notify } from '../parts/basics.js';
+import { host, number, plural } from '../lib/format.js';
+import { PageHeader, Card, Loaded, Empty, StatusBadge, StateBadge, Ago, Button, ErrorBox, notify } from '../parts/basics.js';
 import { Table, More, Filters } from '../parts/table.js';
 import { TextField, Select } from '../parts/form.js';
 
 export default function Subscriptions() {
   const [asked, ask] = useQuery({ q: '', state: '' });
   const list = usePages((cursor) => get('/v1/subscriptions', { cursor, limit: 200 }), []);
+  const endpoints = useLoad(() => get('/v1/endpoints', { limit: 1000 }), []);
+  const states = useMemo(() => new Map((endpoints.data?.items || []).map((one) => [one.id, one.state])), [endpoints.data]);
   const [busy, setBusy] = useState('');
   const turn = useAction(async (row) => {
     setBusy(row.id);
@@ -45,13 +47,14 @@ export default function Subscriptions() {
             ? html`<${Empty} title="None of ${plural(data.items.length, 'subscription')} fits"><${Button} small onClick=${() => ask({ q: '', state: '' })}>Show all<//><//>`
             : html`<${Table} label="Subscriptions" rows=${rows} keyOf=${(row) => row.id} columns=${[
               { name: 'url', title: 'URL', main: true, wide: true, cell: (row) => html`<a class="two-lines" href="/subscriptions/${row.id}"><span class="breakable">${host(row.url)}</span><code class="quiet">${row.id}</code></a>` },
-              { name: 'state', title: 'State', cell: (row) => html`<${SubscriptionState} row=${row} />` },
+              { name: 'state', title: 'State', cell: (row) => html`<span class="lines"><${SubscriptionState} row=${row} />${states.has(row.endpoint) && states.get(row.endpoint) !== 'enabled' && html`<a class="plain-link" href="/endpoints/${row.endpoint}" title="The state of its endpoint"><${StateBadge} state=${states.get(row.endpoint)} /></a>`}</span>` },
               { name: 'types', title: 'Types', cell: (row) => html`<${Types} types=${row.types} />` },
               { name: 'subject', title: 'Narrowed by', cell: (row) => narrowed(row) },
               { name: 'format', title: 'Format', cell: (row) => row.format },
               { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} />` },
               may('manage') && { name: 'turn', title: 'Pause or resume', hideTitle: true, cell: (row) => html`<${Button} small busy=${busy === row.id} onClick=${() => turn.run(row)} label="${row.paused ? 'Resume' : 'Pause'} ${host(row.url)}">${row.paused ? 'Resume' : 'Pause'}<//>` },
             ].filter(Boolean)} />`}
+            ${data.next && (asked.q !== '' || asked.state !== '') && html`<p class="more hint">Only the ${number(data.items.length)} that are loaded were looked through. Show more to look further.</p>`}
             <${More} list=${list} noun="subscriptions" />`;
         }}
       <//>

@@ -3,7 +3,7 @@
 //
 //   <${LineChart} label="Deliveries a minute" times=${[ms…]} height=${180} format=${number}
 //      series=${[{ name: 'delivered', values: [n or null…], tone: 'good', area: true }, { name: 'failed', values, tone: 'bad', line: 'dashed' }]}
-//      timeText=${(ms) => …} gap=${ms} from=${ms} to=${ms} stacked=${false} />      gap: no line between points further apart
+//      timeText=${(ms) => …} gap=${ms} from=${ms} to=${ms} log />      gap: no line between points further apart; log: powers of ten
 //      line: solid | dashed | dotted; tone: good bad warn cold info plain
 //   <${Sparkline} attempts=${[{ at, durationMillis, outcome }…]} />      successes go up, failures go down; height by duration
 //   <${Scatter} label points=${[{ at: ms, value, outcome: 'success'|'failure', text, href }]} limit=${{ value, text }} height format=${latency} from to />
@@ -36,15 +36,16 @@ function useWidth() {
   return [element, width];
 }
 
-export function LineChart({ label, times, series, height = 180, format = text.number, timeText, gap = Infinity, from, to, empty }) {
+export function LineChart({ label, times, series, height = 180, format = text.number, timeText, gap = Infinity, from, to, log = false, empty }) {
   const [element, width] = useWidth();
   const [chosen, setChosen] = useState(null);
   const first = from ?? times[0];
   const last = to ?? times[times.length - 1];
   const say = timeText || text.minuteTime;
-  const top = niceTop(Math.max(0, ...series.flatMap((one) => one.values.map((value) => value ?? 0))));
+  const all = series.flatMap((one) => one.values.filter((value) => value !== null && value !== undefined));
+  const scale = log ? logScale(all) : linearScale(all);
   const x = (time) => LEFT + ((time - first) / Math.max(1, last - first)) * (width - LEFT - RIGHT);
-  const y = (value) => TOP + (1 - value / top) * (height - TOP - BOTTOM);
+  const y = (value) => TOP + (1 - scale.share(value)) * (height - TOP - BOTTOM);
   const index = chosen === null ? null : Math.min(chosen, times.length - 1);
   const nearest = (clientX) => {
     const at = clientX - element.current.getBoundingClientRect().left;
@@ -57,7 +58,7 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
     return best;
   };
   const readout = (i) => `${say(times[i])}: ${series.map((one) => `${format(one.values[i])} ${one.name}`).join(', ')}`;
-  const nothing = times.length < 2;
+  const nothing = times.length < 2 || all.length === 0;
   const shown = index ?? times.length - 1;
   return html`<figure class="chart">
     <figcaption class="chart-caption">
@@ -68,7 +69,7 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
       onPointerMove=${(event) => !nothing && setChosen(nearest(event.clientX))} onPointerLeave=${() => setChosen(null)}>
       ${nothing && html`<p class="chart-empty quiet">${empty || 'Nothing yet.'}</p>`}
       ${!nothing && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
-        ${valueTicks(top).map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${format(value)}</text></g>`)}
+        ${scale.ticks.map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${format(value)}</text></g>`)}
         ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${timeText ? timeText(time) : axisTime(time, last - first)}</text>`)}
         ${series.map((one) => html`<g key=${one.name} class="tone-${one.tone}">
           ${one.area && html`<path class="area" d=${areaPath(one.values, times, x, y, gap)} />`}
@@ -108,11 +109,23 @@ function niceTop(most) {
     return 1;
   }
   const size = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 4, 6, 8, 10].map((n) => n * size).find((n) => n >= most);
+  return (size < 10 ? [1, 2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10]).map((n) => Math.round(n * size)).find((n) => n >= most);
 }
 
-function valueTicks(top) {
-  return top <= 1 ? [0, top] : [0, top / 2, top];
+function linearScale(values) {
+  const top = niceTop(Math.max(0, ...values));
+  return { share: (value) => value / top, ticks: top <= 1 ? [0, top] : [0, top / 2, top] };
+}
+
+/** From a power of ten to another: small values stay visible below large ones. What is less than 1 counts as 1. */
+function logScale(values) {
+  const powers = values.map((value) => Math.log10(Math.max(1, value)));
+  const low = Math.floor(Math.min(...powers, 3));
+  const high = Math.max(low + 1, Math.ceil(Math.max(...powers, 0)));
+  return {
+    share: (value) => Math.max(0, (Math.log10(Math.max(1, value)) - low) / (high - low)),
+    ticks: Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i)),
+  };
 }
 
 const TIME_STEPS = [5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800].map((s) => s * 1000);

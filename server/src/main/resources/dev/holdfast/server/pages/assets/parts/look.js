@@ -9,6 +9,7 @@
 //   <${Once} title label value=${secret} onClose>…<//>     a secret that is shown once
 //   <${Progress} done skipped total state />               how far a replay is
 //   <${Fold} title=${…} open>…<//>                         a part that opens
+//   <${Detail} load noun="message" back=${…} rows=${10}>${(data) => …}<//>   Loaded for a page about one thing: with a heading while there is nothing
 //   SPAN                                                   what useQuery needs for a Span
 import { html, useState, useEffect, useId, useRef } from '../lib/html.js';
 import { get } from '../lib/api.js';
@@ -17,7 +18,7 @@ import { speed } from '../lib/session.js';
 import { number, host, setting, percent } from '../lib/format.js';
 import { pretty } from '../lib/exact.js';
 import { remember } from '../lib/names.js';
-import { Button, Copy, Shape } from './basics.js';
+import { Button, Copy, Empty, Loaded, PageHeader, Shape } from './basics.js';
 import { Select, TextField, TimeField } from './form.js';
 
 export function Code({ text, label, json = false, tall = false, copy = true }) {
@@ -79,7 +80,14 @@ export function EndpointPick({ label = 'Endpoint', value, onPick, compact, error
   };
   const wrong = text !== null && text !== '' && found.length === 0 ? 'No endpoint has this in its URL.' : '';
   const open = text !== null && found.length > 0;
-  return html`<div class="pick">
+  const onKey = (event) => {
+    if (event.key === 'Escape' && text !== null) {
+      event.preventDefault();
+      setText(null);
+      setFound([]);
+    }
+  };
+  return html`<div class="pick" onKeyDown=${onKey}>
     <${TextField} label=${label} type="search" compact=${compact} mono value=${text ?? name} onInput=${search} placeholder="part of the URL, or id" error=${error || wrong} hint=${hint} />
     ${open && html`<ul class="pick-list" aria-label="Endpoints with “${text}” in the URL">${found.slice(0, 8).map((one) => html`<li key=${one.id}>
       <button type="button" onClick=${() => { setText(null); onPick(one.id); }}>${host(one.url)}</button></li>`)}</ul>`}
@@ -113,7 +121,7 @@ export function Once({ title, label, value, onClose, children }) {
     dialog.current.showModal();
   }, []);
   // Escape would lose what cannot be shown again.
-  return html`<dialog ref=${dialog} class="dialog once" aria-labelledby=${id} onCancel=${(event) => event.preventDefault()}>
+  return html`<dialog ref=${dialog} class="dialog once" aria-labelledby=${id} onCancel=${(event) => event.preventDefault()} onClose=${onClose}>
     <h2 id=${id}>${title}</h2>
     ${children}
     <p class="once-label" id="${id}-label">${label}</p>
@@ -139,4 +147,14 @@ export function Progress({ done, skipped, total, state, label = 'Progress' }) {
 
 export function Fold({ title, open = false, children }) {
   return html`<details class="fold" open=${open}><summary>${title}</summary><div class="fold-body">${children}</div></details>`;
+}
+
+export function Detail({ load, noun, back, rows = 8, children }) {
+  if (load.data !== undefined) {
+    return html`<${Loaded} load=${load}>${children}<//>`;
+  }
+  if (load.error?.status === 404) {
+    return html`<${PageHeader} title="No such ${noun}" back=${back} /><${Empty} title="Nothing is known under this id"><p>${load.error.detail}</p><p>It may be of another tenant, or too old to be kept.</p><//>`;
+  }
+  return html`<${PageHeader} title=${noun[0].toUpperCase() + noun.slice(1)} back=${back} /><${Loaded} load=${load} rows=${rows}>${children}<//>`;
 }

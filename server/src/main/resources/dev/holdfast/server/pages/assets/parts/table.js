@@ -55,8 +55,8 @@ export function More({ list, noun = 'rows' }) {
   }
   const count = plural(list.items.length, noun.replace(/s$/, ''), noun);
   return html`<div class="more">
-    <span class="quiet" role="status">${list.next ? `The first ${count}` : count}</span>
-    ${list.next && html`<${Button} onClick=${list.more} busy=${list.loadingMore}>Show more<//>`}
+    <span class="quiet" role="status">${list.next ? (list.items.length === 0 ? `No ${noun} among those that were looked at so far` : `The first ${count}`) : count}</span>
+    ${list.next && html`<${Button} onClick=${list.more} busy=${list.loadingMore}>${list.items.length === 0 ? 'Look further' : 'Show more'}<//>`}
   </div>`;
 }
 
