@@ -214,8 +214,7 @@ final class AttemptReads implements AttemptPages.Source {
 
   /** A message may be dropped without an attempt. */
   private boolean isTried(long message) throws SQLException {
-    PreparedStatement statement =
-        connection.prepare("SELECT attempts FROM messages WHERE id = ?1");
+    PreparedStatement statement = connection.prepare("SELECT attempts FROM messages WHERE id = ?1");
     statement.setLong(1, message);
     try (ResultSet row = statement.executeQuery()) {
       return !row.next() || row.getInt(1) > 0;
@@ -227,8 +226,7 @@ final class AttemptReads implements AttemptPages.Source {
    *
    * @return whether anybody may see them
    */
-  private boolean add(long message, int below, int limit, List<Attempt> found)
-      throws SQLException {
+  private boolean add(long message, int below, int limit, List<Attempt> found) throws SQLException {
     int rest = below;
     PreparedStatement finished = connection.prepare(FINISHED);
     finished.setLong(1, message);
@@ -240,8 +238,7 @@ final class AttemptReads implements AttemptPages.Source {
         }
         row.getLong(LAST_ATTEMPT_SUM);
         if (!row.wasNull() && kept.attempts() < below) {
-          found.add(
-              Rows.attempt(row, LAST_ATTEMPT, LAST_ATTEMPT_SUM, message, kept.attempts()));
+          found.add(Rows.attempt(row, LAST_ATTEMPT, LAST_ATTEMPT_SUM, message, kept.attempts()));
           rest = kept.attempts();
         }
       }

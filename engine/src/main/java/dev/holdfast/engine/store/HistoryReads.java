@@ -131,8 +131,7 @@ final class HistoryReads implements History {
               own.add(endpoint);
             }
           }
-          AttemptReads reads =
-              new AttemptReads(connection, Set.copyOf(own), limits.historyRows());
+          AttemptReads reads = new AttemptReads(connection, Set.copyOf(own), limits.historyRows());
           return AttemptPages.latest(reads, own, each, limits.historyRows());
         });
   }

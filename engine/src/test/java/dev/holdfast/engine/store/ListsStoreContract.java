@@ -92,7 +92,15 @@ abstract class ListsStoreContract {
 
   private Event event(String tenant, String type, @Nullable String subject) {
     return new Event(
-        sample.id(), tenant, type, subject, NOW.minusSeconds(5), bytes("{}"), bytes("[1]"), null, null);
+        sample.id(),
+        tenant,
+        type,
+        subject,
+        NOW.minusSeconds(5),
+        bytes("{}"),
+        bytes("[1]"),
+        null,
+        null);
   }
 
   private static EventQuery events(About about, long before, int limit) {
@@ -127,7 +135,15 @@ abstract class ListsStoreContract {
     Database store = store();
     Event event =
         new Event(
-            sample.id(), TENANT, "order.paid", "s", NOW, bytes("{\"n\":1}"), bytes("[]"), "mine", null);
+            sample.id(),
+            TENANT,
+            "order.paid",
+            "s",
+            NOW,
+            bytes("{\"n\":1}"),
+            bytes("[]"),
+            "mine",
+            null);
     AcceptedEvent accepted = sample.pending(event, E1, E1, E1, E1, E2, E2);
     List<Message> messages = accepted.messages();
     store.write(batch(accept(accepted)));
@@ -171,8 +187,7 @@ abstract class ListsStoreContract {
     RetrySchedule schedule = new RetrySchedule(Duration.ofSeconds(1), 3);
     List<Write.Remade> made = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
-      Message message =
-          Message.pending(sample.id(), original.event(), E1 + 1, E1, original.size());
+      Message message = Message.pending(sample.id(), original.event(), E1 + 1, E1, original.size());
       made.add(new Write.Remade(schedule.replayed(message, NOW), original.id()));
     }
     store.write(batch(new Write.Progress(null, replay.after(2, 0, original.id()), made)));
@@ -188,8 +203,10 @@ abstract class ListsStoreContract {
     List<Long> all = new ArrayList<>();
     List<Long> paid = new ArrayList<>();
     for (int i = 0; i < 40; i++) {
-      Event event = event(i % 3 == 0 ? "other" : TENANT, i % 4 == 0 ? "order.paid" : "order.sent", null);
-      store.write(batch(accept(i % 5 == 0 ? sample.pending(event, E1, E2) : sample.pending(event))));
+      Event event =
+          event(i % 3 == 0 ? "other" : TENANT, i % 4 == 0 ? "order.paid" : "order.sent", null);
+      store.write(
+          batch(accept(i % 5 == 0 ? sample.pending(event, E1, E2) : sample.pending(event))));
       if (i % 3 != 0) {
         all.addFirst(event.id());
         if (i % 4 == 0) {
@@ -211,7 +228,8 @@ abstract class ListsStoreContract {
   void an_event_with_more_messages_than_a_read_looks_at_is_listed_alone() throws Exception {
     Database store = store();
     AcceptedEvent small = sample.pending(E1);
-    AcceptedEvent large = sample.pending(sample.event(), E1, E1, E1, E1, E1, E1, E1, E1, E1, E1, E1, E1);
+    AcceptedEvent large =
+        sample.pending(sample.event(), E1, E1, E1, E1, E1, E1, E1, E1, E1, E1, E1, E1);
     AcceptedEvent newest = sample.pending(E1);
     store.write(batch(accept(small), accept(large), accept(newest)));
     Database limited = store(10);
@@ -246,15 +264,23 @@ abstract class ListsStoreContract {
     assertThat(allEvents(store, type("a\u0000*"), 10)).isEmpty();
     Instant at = paid.acceptedAt();
     assertThat(
-            store.events(
-                new EventQuery(TENANT, About.ANYTHING, at, at.plusMillis(1), Long.MAX_VALUE, 10)).items())
+            store
+                .events(
+                    new EventQuery(
+                        TENANT, About.ANYTHING, at, at.plusMillis(1), Long.MAX_VALUE, 10))
+                .items())
         .isNotEmpty();
     assertThat(
-            store.events(
-                new EventQuery(TENANT, About.ANYTHING, at.plusSeconds(1), null, Long.MAX_VALUE, 10)).items())
+            store
+                .events(
+                    new EventQuery(
+                        TENANT, About.ANYTHING, at.plusSeconds(1), null, Long.MAX_VALUE, 10))
+                .items())
         .isEmpty();
     assertThat(
-            store.events(new EventQuery(TENANT, About.ANYTHING, null, at, Long.MAX_VALUE, 10)).items())
+            store
+                .events(new EventQuery(TENANT, About.ANYTHING, null, at, Long.MAX_VALUE, 10))
+                .items())
         .isEmpty();
   }
 
@@ -279,7 +305,10 @@ abstract class ListsStoreContract {
     for (int i = 0; i < 24; i++) {
       AcceptedEvent event =
           sample.pending(
-              event(i % 6 == 1 ? "other" : TENANT, i % 2 == 0 ? "order.paid" : "order.sent", "s" + i % 4),
+              event(
+                  i % 6 == 1 ? "other" : TENANT,
+                  i % 2 == 0 ? "order.paid" : "order.sent",
+                  "s" + i % 4),
               i % 3 == 0 ? E2 : E1);
       Message message = event.messages().getFirst();
       store.write(batch(accept(event)));
@@ -302,9 +331,7 @@ abstract class ListsStoreContract {
         assertThat(allMessages(limited, type("*paid"), null, limit)).isEqualTo(paid);
         assertThat(allMessages(limited, new About(new TypePattern("order.*"), "s2"), null, limit))
             .isEqualTo(second);
-        assertThat(allMessages(limited, type("order.paid"), E1, limit))
-            .isSubsetOf(paid)
-            .hasSize(8);
+        assertThat(allMessages(limited, type("order.paid"), E1, limit)).isSubsetOf(paid).hasSize(8);
         assertThat(allMessages(limited, type("nothing"), null, limit)).isEmpty();
       }
     }
@@ -318,8 +345,7 @@ abstract class ListsStoreContract {
       assertThat(pages).as("it never ends: " + found).isLessThan(200);
       Page page =
           store.messages(
-              new Query(
-                  TENANT, Set.of(), endpoint, null, null, null, null, before, limit, about));
+              new Query(TENANT, Set.of(), endpoint, null, null, null, null, before, limit, about));
       page.items().stream().map(MessageSummary::id).forEach(found::add);
       before = page.next();
     }
@@ -337,8 +363,7 @@ abstract class ListsStoreContract {
       assertThat(pages).as("it never ends: " + found).isLessThan(300);
       AttemptPage page = store.attempts(attempts(before, limit));
       assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
-      assertThat(page.items())
-          .isSortedAccordingTo(Comparator.comparing(Attempt::at).reversed());
+      assertThat(page.items()).isSortedAccordingTo(Comparator.comparing(Attempt::at).reversed());
       found.addAll(page.items());
       before = page.next();
     }
@@ -353,8 +378,7 @@ abstract class ListsStoreContract {
       Message message = sample.pending(endpoint).messages().getFirst();
       AcceptedEvent event =
           new AcceptedEvent(
-              new Event(
-                  message.event(), TENANT, "t", null, null, bytes("{}"), null, null, null),
+              new Event(message.event(), TENANT, "t", null, null, bytes("{}"), null, null, null),
               List.of(message));
       store.write(batch(accept(event)));
       List<Attempt> made = new ArrayList<>();

@@ -587,6 +587,10 @@ final class ModelStore implements Store, History {
   }
 
   private Stream<Attempt> attemptsOf(String tenant, long endpoint) {
+    Endpoint known = endpoints.get(endpoint);
+    if (known != null && !known.tenant().equals(tenant)) {
+      return Stream.of();
+    }
     return newestFirst()
         .filter(message -> message.endpoint() == endpoint)
         .filter(message -> eventOf(message.id()).tenant().equals(tenant))

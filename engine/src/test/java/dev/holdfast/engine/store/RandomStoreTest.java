@@ -399,6 +399,7 @@ final class RandomStoreTest {
     EventKey key = eventKey();
     assertSame(store.event(tenant, key), model.event(tenant, key));
     comparePages(store);
+    compareLists(store);
     comparePast(store, subscription, limit);
   }
 
@@ -463,13 +464,46 @@ final class RandomStoreTest {
             random.nextInt(4) == 0 ? created() : null,
             random.nextInt(4) == 0 ? created() : null,
             random.nextBoolean() ? Long.MAX_VALUE : someMessageId(),
-            1 + random.nextInt(10));
+            1 + random.nextInt(10),
+            about());
     History.Page page = store.messages(query);
     History.Page expected = model.messages(query);
     assertSame(page.items(), expected.items());
     if (expected.next() != null) {
       assertThat(page.next()).as("seed %d", seed).isEqualTo(expected.next());
     }
+  }
+
+  private History.About about() {
+    return random.nextInt(3) > 0
+        ? History.About.ANYTHING
+        : new History.About(
+            new TypePattern(random.nextBoolean() ? "*" : "order.paid"),
+            random.nextBoolean() ? null : "order-1");
+  }
+
+  private void compareLists(Database store) throws Exception {
+    History.EventQuery events =
+        new History.EventQuery(
+            tenant(),
+            about(),
+            random.nextInt(4) == 0 ? created() : null,
+            random.nextInt(4) == 0 ? created() : null,
+            random.nextBoolean() ? Long.MAX_VALUE : someEventId(),
+            1 + random.nextInt(10));
+    assertSame(store.events(events).items(), model.events(events).items());
+    History.AttemptQuery attempts =
+        new History.AttemptQuery(
+            tenant(),
+            endpoint(),
+            random.nextInt(4) == 0 ? created() : null,
+            random.nextInt(4) == 0 ? created() : null,
+            null,
+            random.nextBoolean()
+                ? History.AttemptPosition.START
+                : new History.AttemptPosition(someMessageId(), 1 + random.nextInt(4)),
+            1 + random.nextInt(10));
+    assertSame(store.attempts(attempts).items(), model.attempts(attempts).items());
   }
 
   private void assertSame(Object actual, Object expected) {

@@ -30,8 +30,7 @@ final class AttemptsApi {
 
   AttemptsApi(Engine engine, RetrySchedule schedule) {
     this.engine = engine;
-    this.life =
-        Duration.between(Instant.EPOCH, schedule.deadline(Instant.EPOCH)).multipliedBy(2);
+    this.life = Duration.between(Instant.EPOCH, schedule.deadline(Instant.EPOCH)).multipliedBy(2);
   }
 
   List<Route> routes() {
@@ -85,8 +84,7 @@ final class AttemptsApi {
         AttemptsApi::write,
         next == null
             ? null
-            : Cursor.text(
-                Cursor.List.ATTEMPTS, new Cursor.Place(next.message(), next.number())));
+            : Cursor.text(Cursor.List.ATTEMPTS, new Cursor.Place(next.message(), next.number())));
   }
 
   private static void write(JsonGenerator out, Attempt attempt) {
@@ -117,8 +115,7 @@ final class AttemptsApi {
                         history ->
                             json(
                                 known,
-                                history.latestAttempts(
-                                    tenant, known, ApiLimits.RECENT_ATTEMPTS))));
+                                history.latestAttempts(tenant, known, ApiLimits.RECENT_ATTEMPTS))));
     exchange.then(answer, json -> exchange.answer(200, json));
   }
 

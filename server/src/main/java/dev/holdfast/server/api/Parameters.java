@@ -135,8 +135,7 @@ final class Parameters {
   /** Something to look for, if it is given. */
   @Nullable String text(String name, int mostChars) {
     String given = one(name);
-    if (given != null
-        && (given.isEmpty() || given.codePointCount(0, given.length()) > mostChars)) {
+    if (given != null && (given.isEmpty() || given.codePointCount(0, given.length()) > mostChars)) {
       throw Refusal.of(
           Kind.INVALID_PARAMETER,
           name,

@@ -41,8 +41,7 @@ final class RequestApi {
   }
 
   List<Route> routes() {
-    return List.of(
-        Route.get("/v1/messages/{id}/request", Access.LOOK, Set.of(), this::request));
+    return List.of(Route.get("/v1/messages/{id}/request", Access.LOOK, Set.of(), this::request));
   }
 
   /** A message and its event. */
@@ -68,15 +67,11 @@ final class RequestApi {
 
   private static Found found(History history, String tenant, long id) throws StoreException {
     MessageSummary message =
-        history
-            .message(tenant, id)
-            .orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID))
-            .message();
+        history.message(tenant, id).orElseThrow(() -> new Refusal(Problem.UNKNOWN_ID)).message();
     History.EventKey key =
         EventsApi.key(message.event()).orElseThrow(() -> new Refusal(NOTHING_SENT));
     return new Found(
-        message,
-        history.eventAlone(tenant, key).orElseThrow(() -> new Refusal(NOTHING_SENT)));
+        message, history.eventAlone(tenant, key).orElseThrow(() -> new Refusal(NOTHING_SENT)));
   }
 
   private static Delivery delivery(View view, String tenant, Found found, Instant now) {
@@ -104,8 +99,7 @@ final class RequestApi {
   }
 
   private Buffer json(Delivery delivery) {
-    ShownRequest request =
-        engine.shown(delivery).orElseThrow(() -> new Refusal(NOTHING_SENT));
+    ShownRequest request = engine.shown(delivery).orElseThrow(() -> new Refusal(NOTHING_SENT));
     boolean isCut = request.body().length > ApiLimits.SHOWN_BODY_BYTES;
     return Json.write(
         out -> {

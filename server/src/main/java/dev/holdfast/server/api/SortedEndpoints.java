@@ -109,8 +109,7 @@ final class SortedEndpoints {
         .compose(
             some -> {
               some.forEach(now -> all.add(outline(now)));
-              return some.size() < ApiLimits.SORTED_SLICE
-                      || all.size() > ApiLimits.SORTED_ENDPOINTS
+              return some.size() < ApiLimits.SORTED_SLICE || all.size() > ApiLimits.SORTED_ENDPOINTS
                   ? Future.succeededFuture(all)
                   : slice(tenant, some.getLast().endpoint().id(), all);
             });
@@ -152,8 +151,7 @@ final class SortedEndpoints {
       String url = MaskedUrl.of(one.url());
       return url.equals(one.url())
           ? one
-          : new Outline(
-              one.id(), url, one.state(), one.consecutiveFailures(), one.unfinished());
+          : new Outline(one.id(), url, one.state(), one.consecutiveFailures(), one.unfinished());
     }
 
     Page<Long> page(Wish wish) {
@@ -192,8 +190,7 @@ final class SortedEndpoints {
     }
 
     /** The first endpoint that comes after a place, whether one is there or not. */
-    private static int firstAfter(
-        List<Outline> ordered, EndpointSort sort, Cursor.Place after) {
+    private static int firstAfter(List<Outline> ordered, EndpointSort sort, Cursor.Place after) {
       int low = 0;
       int high = ordered.size();
       while (low < high) {

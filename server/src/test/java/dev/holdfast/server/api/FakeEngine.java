@@ -243,8 +243,7 @@ final class FakeEngine implements Engine {
     }
 
     @Override
-    public Map<Long, List<Attempt>> latestAttempts(
-        String tenant, List<Long> endpoints, int each) {
+    public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each) {
       return Map.of();
     }
 

@@ -139,8 +139,7 @@ class HistoryCallsTest {
         text(subscribe("/c", "\"types\":[\"order.*\"],\"subject\":\"x\""), "id"), "subject");
     expected.put(
         text(subscribe("/d", "\"types\":[\"order.*\"]," + filter.formatted("2")), "id"), "filters");
-    String paused =
-        text(subscribe("/e", "\"types\":[\"order.*\"]," + filter.formatted("1")), "id");
+    String paused = text(subscribe("/e", "\"types\":[\"order.*\"]," + filter.formatted("1")), "id");
     expected.put(paused, "paused");
     made(server.post("/v1/subscriptions/" + paused + "/pause", ""));
     String event = send("{\"type\":\"order.paid\",\"subject\":\"s\",\"data\":{\"n\":1}}");
@@ -161,8 +160,7 @@ class HistoryCallsTest {
     assertThat(why).isEqualTo(expected);
     assertThat(list.toString()).contains("/a?token=****").doesNotContain("abc");
     JsonNode first = get("/v1/events/" + event + "/matches?limit=4");
-    JsonNode rest =
-        get("/v1/events/" + event + "/matches?limit=4&cursor=" + text(first, "next"));
+    JsonNode rest = get("/v1/events/" + event + "/matches?limit=4&cursor=" + text(first, "next"));
     List<String> both = new ArrayList<>(all(first, "subscription"));
     both.addAll(all(rest, "subscription"));
     assertThat(both).isEqualTo(all(list, "subscription"));
@@ -192,7 +190,8 @@ class HistoryCallsTest {
         "\"types\":[\"*\"],\"authToken\":\"t-secret\",\"headers\":{\"X-Own\":\"h-secret\"},"
             + "\"signature\":\"v1\"");
     String event =
-        send("{\"type\":\"order.paid\",\"subject\":\"s\",\"data\":{\"a\":\"ü 😀\"},\"previous\":[]}");
+        send(
+            "{\"type\":\"order.paid\",\"subject\":\"s\",\"data\":{\"a\":\"ü 😀\"},\"previous\":[]}");
     Delivery delivery = receiver.next();
     JsonNode message = message(event, "delivered");
     JsonNode request = get("/v1/messages/" + text(message, "id") + "/request");
@@ -253,8 +252,7 @@ class HistoryCallsTest {
   // ---- attempts
 
   @Test
-  void the_attempts_of_an_endpoint_are_listed_and_the_latest_shown_in_few_words()
-      throws Exception {
+  void the_attempts_of_an_endpoint_are_listed_and_the_latest_shown_in_few_words() throws Exception {
     JsonNode subscription = subscribe("/hook", "\"types\":[\"*\"]");
     String endpoint = text(subscription, "endpoint");
     assertThat(get("/v1/endpoints/" + endpoint + "/attempts").get("items")).isEmpty();
@@ -351,7 +349,10 @@ class HistoryCallsTest {
     }
     assertThat(server.get("/v1/endpoints/recent?ids=" + String.join(",", ids)).status())
         .isEqualTo(400);
-    assertThat(server.get("/v1/endpoints/recent?ids=" + String.join(",", ids.subList(1, 101))).status())
+    assertThat(
+            server
+                .get("/v1/endpoints/recent?ids=" + String.join(",", ids.subList(1, 101)))
+                .status())
         .isEqualTo(200);
   }
 

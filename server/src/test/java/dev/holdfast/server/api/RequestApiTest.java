@@ -15,7 +15,8 @@ class RequestApiTest {
   private static ShownRequest request(String url, String header, String body) {
     return new ShownRequest(
         url,
-        List.of(new Header("Host", "h"), new Header("X", header), new Header("content-length", "1")),
+        List.of(
+            new Header("Host", "h"), new Header("X", header), new Header("content-length", "1")),
         body.getBytes(UTF_8));
   }
 

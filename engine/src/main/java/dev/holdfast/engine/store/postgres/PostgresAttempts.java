@@ -134,8 +134,7 @@ final class PostgresAttempts implements AttemptPages.Source {
     }
     Set<Long> removed = new HashSet<>();
     List<Attempt> found = new ArrayList<>();
-    for (Last last :
-        Select.list(connection, LAST, Last::read, tenant, PostgresHistory.ids(rest))) {
+    for (Last last : Select.list(connection, LAST, Last::read, tenant, PostgresHistory.ids(rest))) {
       if (!last.isKept()) {
         removed.add(last.message());
       } else if (last.attempt() != null && isAfter(last.attempt(), after)) {
@@ -168,8 +167,7 @@ final class PostgresAttempts implements AttemptPages.Source {
       Attempt attempt =
           row.wasNull()
               ? null
-              : Rows.attempt(
-                  row, LAST_ATTEMPT, LAST_ATTEMPT_SUM, message.id(), message.attempts());
+              : Rows.attempt(row, LAST_ATTEMPT, LAST_ATTEMPT_SUM, message.id(), message.attempts());
       return new Last(message.id(), attempt, row.getBoolean(IS_KEPT));
     }
   }

@@ -229,12 +229,7 @@ final class PostgresEvents {
       Select.list(
           connection,
           "SELECT id, reason IS NOT NULL FROM messages WHERE tenant = ? AND id = ANY (?)",
-          row ->
-              add(
-                  counts,
-                  made.getOrDefault(row.getLong(1), 0L),
-                  ending(row.getBoolean(2)),
-                  1),
+          row -> add(counts, made.getOrDefault(row.getLong(1), 0L), ending(row.getBoolean(2)), 1),
           tenant,
           PostgresHistory.ids(made.keySet()));
     }
@@ -246,7 +241,9 @@ final class PostgresEvents {
 
   private static boolean add(
       Map<Long, Map<Status, Integer>> counts, long event, Status status, int count) {
-    counts.computeIfAbsent(event, _ -> new EnumMap<>(Status.class)).merge(status, count, Integer::sum);
+    counts
+        .computeIfAbsent(event, _ -> new EnumMap<>(Status.class))
+        .merge(status, count, Integer::sum);
     return true;
   }
 }

@@ -583,8 +583,7 @@ final class PostgresHistory implements History, EndpointReads {
               .and("attempts = ?", group[1])
               .and("id >= ?", from)
               .and("id < ?", below);
-      Where filter =
-          Where.of("tenant = ?", query.tenant()).about(query.about(), query.tenant());
+      Where filter = Where.of("tenant = ?", query.tenant()).about(query.about(), query.tenant());
       if (query.subscription() != null) {
         filter = filter.and("subscription = ?", query.subscription());
       }
