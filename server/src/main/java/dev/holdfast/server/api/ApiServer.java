@@ -146,12 +146,7 @@ public final class ApiServer {
     routes.addAll(live.routes());
     routes.addAll(new ActivityApi(engine).routes());
     routes.addAll(new ChangesApi(engine).routes());
-    Intake intake =
-        new Intake(
-            new Router(routes),
-            authentication,
-            connections,
-            stopping::get);
+    Intake intake = new Intake(new Router(routes), authentication, connections, stopping::get);
     HttpServer server =
         vertx
             .createHttpServer(httpOptions(options))

@@ -60,6 +60,8 @@ final class RequestFuzzTest {
           "/v1/replays",
           "/v1/replays/ID",
           "/v1/replays/ID/cancel",
+          "/v1/activity",
+          "/v1/changes",
           WORKFRONT + "/subscriptions",
           WORKFRONT + "/subscriptions/list",
           WORKFRONT + "/subscriptions/version",
