@@ -127,10 +127,17 @@ final class Pulse {
     endMinute(now);
     count(counted, now);
     write(now);
+    if (!watched.isEmpty()) {
+      tellSecond(now);
+    }
+  }
+
+  private void tellSecond(Instant now) {
+    Map<String, Long> dropped = droppedUnwritten(dayOf(now));
     for (String tenant : List.copyOf(watched.keySet())) {
       Watched of = watched.get(tenant);
       if (of != null) {
-        Now seen = now(tenant, of, now);
+        Now seen = now(tenant, of, dropped.getOrDefault(tenant, 0L), now);
         List.copyOf(of.watchers).forEach(watcher -> watcher.now(seen));
       }
     }
@@ -335,18 +342,32 @@ final class Pulse {
         };
     boolean isFirst = of.watchers.isEmpty();
     of.watchers.add(watcher);
-    if (!isFirst) {
-      watcher.now(now(tenant, of, now));
-      return watching;
-    }
-    countDropped(tenant, now)
-        .onComplete(
-            _ -> {
-              if (of.watchers.contains(watcher)) {
-                watcher.now(now(tenant, of, now));
-              }
-            });
+    Future<?> known = isFirst ? countDropped(tenant, now) : Future.succeededFuture();
+    known.onComplete(
+        _ -> {
+          if (of.watchers.contains(watcher)) {
+            long dropped = droppedUnwritten(dayOf(now)).getOrDefault(tenant, 0L);
+            watcher.now(now(tenant, of, dropped, now));
+          }
+        });
     return watching;
+  }
+
+  /** What watched tenants' messages were dropped since a time that the store has not. */
+  private Map<String, Long> droppedUnwritten(Instant since) {
+    Map<String, Long> dropped = new HashMap<>();
+    for (ActivityRow row : waiting) {
+      if (watched.containsKey(row.counts().tenant()) && !row.at().isBefore(since)) {
+        dropped.merge(row.counts().tenant(), row.counts().dropped(), Long::sum);
+      }
+    }
+    for (String tenant : watched.keySet()) {
+      Sum sum = running.get(tenant);
+      if (sum != null) {
+        dropped.merge(tenant, sum.dropped, Long::sum);
+      }
+    }
+    return dropped;
   }
 
   /** Looks how many of a tenant's messages the store knows to be dropped today. */
@@ -369,12 +390,8 @@ final class Pulse {
     return counted.future();
   }
 
-  private Now now(String tenant, Watched of, Instant now) {
-    Instant day = dayOf(now);
-    long dropped = of.day.equals(day) ? of.dropped : 0;
-    for (ActivityRow row : unwritten(tenant, now)) {
-      dropped += row.at().isBefore(day) ? 0 : row.counts().dropped();
-    }
+  private Now now(String tenant, Watched of, long droppedUnwritten, Instant now) {
+    long dropped = droppedUnwritten + (of.day.equals(dayOf(now)) ? of.dropped : 0);
     Activity second = lastSecond.get(tenant);
     RecentDelays known = recent.get(tenant);
     return new Now(

@@ -147,7 +147,8 @@ final class PulseTest {
     assertThat(await(during).steps().stream().mapToLong(Step::accepted).sum()).isEqualTo(7);
     assertThat(last("acme").accepted()).isEqualTo(4);
     Instant hourAgo = now.minus(Duration.ofHours(1));
-    assertThat(store.activity().since("acme", hourAgo)).singleElement()
+    assertThat(store.activity().since("acme", hourAgo))
+        .singleElement()
         .satisfies(row -> assertThat(row.counts().accepted()).isEqualTo(3));
     assertThat(store.activity().since("other", hourAgo)).isEmpty();
   }
@@ -179,9 +180,11 @@ final class PulseTest {
     }
     Instant hourAgo = now.minus(Duration.ofHours(1));
     Instant first = Instant.parse("2026-03-01T12:00:00Z");
-    assertThat(store.activity().since("tenant-7", hourAgo)).singleElement()
+    assertThat(store.activity().since("tenant-7", hourAgo))
+        .singleElement()
         .satisfies(row -> assertThat(row.at()).isEqualTo(first));
-    assertThat(store.activity().since("tenant-1050", hourAgo)).singleElement()
+    assertThat(store.activity().since("tenant-1050", hourAgo))
+        .singleElement()
         .satisfies(row -> assertThat(row.at()).isEqualTo(first.plusSeconds(60)));
   }
 

@@ -138,8 +138,7 @@ public final class Loop implements View {
     probe = new Probe(limits, lanes, loads, wait, dispatch);
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
     handOver =
-        new HandOver(
-            lanes, bodies, dispatch, refill, probe, wait, spread, match, park, activities);
+        new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park, activities);
     accept = new Accept(limits, make, commit, loads, spread, handOver, admission);
     settle =
         new Settle(

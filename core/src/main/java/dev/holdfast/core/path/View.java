@@ -49,8 +49,7 @@ public interface View {
    *
    * @param parked with those of paused subscriptions
    */
-  record TenantNow(
-      long pending, long waiting, long parked, int enabled, int disabled, int frozen) {
+  record TenantNow(long pending, long waiting, long parked, int enabled, int disabled, int frozen) {
     public static final TenantNow NOTHING = new TenantNow(0, 0, 0, 0, 0, 0);
   }
 

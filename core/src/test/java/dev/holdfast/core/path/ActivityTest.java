@@ -81,8 +81,7 @@ final class ActivityTest {
     crank.pass(Duration.ofMinutes(10));
     Delays.Percentiles delays = only().delays().percentiles();
     assertThat(delays).isNotNull();
-    long waited =
-        Duration.between(Crank.START, crank.sent.getLast().startedAt()).toMillis();
+    long waited = Duration.between(Crank.START, crank.sent.getLast().startedAt()).toMillis();
     assertThat(delays.p50Millis()).isBetween(waited * 7 / 8, waited * 9 / 8 + 1);
   }
 

@@ -25,9 +25,7 @@ public final class ActivityRows {
   private static final int REMOVED_AT_ONCE = 2 * AT_ONCE;
 
   private static final String FIND =
-      "SELECT "
-          + ActivityRow.COLUMNS
-          + " FROM activity WHERE tenant = ? AND at = ? AND slot = ?";
+      "SELECT " + ActivityRow.COLUMNS + " FROM activity WHERE tenant = ? AND at = ? AND slot = ?";
 
   private static final String PUT =
       "INSERT INTO activity ("

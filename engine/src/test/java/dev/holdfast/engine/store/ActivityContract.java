@@ -47,8 +47,7 @@ abstract class ActivityContract {
       store.activity().add(rows, NOW);
     }
     try (Database store = open()) {
-      assertThat(store.activity().since("acme", NOW))
-          .containsExactly(rows.get(0), rows.get(1));
+      assertThat(store.activity().since("acme", NOW)).containsExactly(rows.get(0), rows.get(1));
       assertThat(store.activity().since("acme", NOW.plusSeconds(1))).containsExactly(rows.get(1));
       assertThat(store.activity().since("other", NOW)).containsExactly(rows.get(2));
       assertThat(store.activity().droppedSince("acme", NOW)).isEqualTo(3);
@@ -101,15 +100,13 @@ abstract class ActivityContract {
       for (int i = 0; i < 3; i++) {
         Endpoint endpoint = sample.endpoint("https://" + i + ".test/");
         endpoints.add(endpoint);
-        store.write(
-            batch(new Write.Subscribe(sample.subscription(endpoint, "t"), endpoint)));
+        store.write(batch(new Write.Subscribe(sample.subscription(endpoint, "t"), endpoint)));
       }
       for (int i = 0; i < 6; i++) {
         store.write(batch(new Write.ChangeState(disabled(endpoints.get(i % 3), i))));
       }
       String tenant = endpoints.getFirst().tenant();
-      List<EndpointChange> all =
-          store.changes(new ChangeQuery(tenant, null, null, null, 100));
+      List<EndpointChange> all = store.changes(new ChangeQuery(tenant, null, null, null, 100));
       assertThat(all).hasSize(6);
       assertThat(all)
           .extracting(change -> change.change().at())

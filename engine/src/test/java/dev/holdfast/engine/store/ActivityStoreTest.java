@@ -32,7 +32,10 @@ final class ActivityStoreTest extends ActivityContract {
     try (Connection connection = Sqlite.writer(StoreFile.path(directory), 0)) {
       Sqlite.execute(connection, "UPDATE activity SET accepted = 7");
     }
-    assertThat(StoreCheck.run(directory).problems()).singleElement().asString().contains("activity");
+    assertThat(StoreCheck.run(directory).problems())
+        .singleElement()
+        .asString()
+        .contains("activity");
     try (SqliteStore store = open()) {
       store.activity().add(List.of(row("acme", NOW, 2, 5)), NOW);
       assertThat(store.activity().since("acme", NOW)).containsExactly(row("acme", NOW, 2, 5));

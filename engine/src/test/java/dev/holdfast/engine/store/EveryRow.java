@@ -15,6 +15,7 @@ import dev.holdfast.core.port.Deed;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -82,6 +83,13 @@ public final class EveryRow {
                 10,
                 10);
       }
+      store
+          .activity()
+          .add(
+              List.of(
+                  ActivityContract.row(records.tenant(), records.time(), 7, 3, 5, 700),
+                  ActivityContract.row(records.tenant(), records.time(), 0)),
+              Instant.EPOCH);
       store.apiKeys().used(Map.of(store.apiKeys().find(hash).orElseThrow().id(), records.time()));
     }
   }

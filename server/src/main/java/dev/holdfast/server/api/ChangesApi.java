@@ -69,8 +69,7 @@ final class ChangesApi {
     List<Shown> shown = new ArrayList<>(page.items().size());
     for (EndpointChange change : page.items()) {
       view.endpoint(tenant, change.endpoint())
-          .ifPresent(
-              now -> shown.add(new Shown(change, MaskedUrl.of(now.endpoint().url()))));
+          .ifPresent(now -> shown.add(new Shown(change, MaskedUrl.of(now.endpoint().url()))));
     }
     return new Page<>(shown, page.next());
   }

@@ -48,6 +48,7 @@ final class Exchange {
   private static final CharSequence CACHE_CONTROL = HttpHeaders.CACHE_CONTROL;
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
   private static final CharSequence NO_CACHE = HttpHeaders.createOptimized("no-cache");
+
   /** Keeps proxies that know it from gathering an answer before they pass it on. */
   private static final CharSequence ACCEL_BUFFERING =
       HttpHeaders.createOptimized("x-accel-buffering");

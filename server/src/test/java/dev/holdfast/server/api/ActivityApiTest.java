@@ -49,8 +49,7 @@ class ActivityApiTest {
       }
       for (String span : List.of("hour", "day")) {
         JsonNode report =
-            server.eventually(
-                "/v1/activity?span=" + span, found -> sum(found, "delivered") == 3);
+            server.eventually("/v1/activity?span=" + span, found -> sum(found, "delivered") == 3);
         assertThat(sum(report, "accepted")).isEqualTo(3);
         assertThat(sum(report, "failed")).isZero();
         assertThat(report.get("items").get(0).get("p50Millis").isNull()).isTrue();
@@ -88,7 +87,11 @@ class ActivityApiTest {
   private void operate(String endpoint, String verb, String key) throws Exception {
     assertThat(
             server
-                .post("/v1/endpoints/" + endpoint + "/" + verb, "{}", "Authorization", "Bearer " + key)
+                .post(
+                    "/v1/endpoints/" + endpoint + "/" + verb,
+                    "{}",
+                    "Authorization",
+                    "Bearer " + key)
                 .status())
         .isEqualTo(200);
   }

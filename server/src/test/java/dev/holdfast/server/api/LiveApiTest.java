@@ -112,13 +112,7 @@ class LiveApiTest {
 
   private static Watcher.Now now(long accepted) {
     return new Watcher.Now(
-        NOW,
-        accepted,
-        2,
-        3,
-        new Percentiles(10, 20, 30),
-        new TenantNow(4, 5, 6, 7, 8, 9),
-        11);
+        NOW, accepted, 2, 3, new Percentiles(10, 20, 30), new TenantNow(4, 5, 6, 7, 8, 9), 11);
   }
 
   private void second(String tenant) {
@@ -146,8 +140,7 @@ class LiveApiTest {
                   """));
       engine.tell(
           "acme",
-          watcher ->
-              watcher.now(new Watcher.Now(NOW, 0, 0, 0, null, TenantNow.NOTHING, 0)));
+          watcher -> watcher.now(new Watcher.Now(NOW, 0, 0, 0, null, TenantNow.NOTHING, 0)));
       assertThat(acme.data("now").get("p99Millis").isNull()).isTrue();
     }
   }
@@ -220,8 +213,7 @@ class LiveApiTest {
   @Test
   void one_who_does_not_read_loses_the_connection() throws Exception {
     try (RawClient deaf = new RawClient(server.port(), 4_096)) {
-      deaf.send(
-          "GET /v1/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acme-key\r\n\r\n");
+      deaf.send("GET /v1/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acme-key\r\n\r\n");
       awaitWatch();
       while (!engine.watched.tryAcquire()) {
         second("acme");
@@ -258,8 +250,7 @@ class LiveApiTest {
   void a_connection_can_be_used_again_when_its_stream_has_ended() throws Exception {
     keys.give("passing", "acme", Role.VIEWER);
     try (RawClient reader = new RawClient(server.port())) {
-      reader.send(
-          "GET /v1/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer passing\r\n\r\n");
+      reader.send("GET /v1/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer passing\r\n\r\n");
       awaitWatch();
       String head = reader.head();
       assertThat(head).contains("transfer-encoding: chunked");

@@ -62,6 +62,8 @@ final class RequestFuzzTest {
           "/v1/replays/ID/cancel",
           "/v1/session",
           "/v1/settings",
+          "/v1/activity",
+          "/v1/changes",
           WORKFRONT + "/subscriptions",
           WORKFRONT + "/subscriptions/list",
           WORKFRONT + "/subscriptions/version",

@@ -49,10 +49,7 @@ record MovedTable(String name, List<Column> columns, String from, List<Column> k
                   + VERSION),
           table(
               "endpoint_changes",
-              "id:long, tenant:text=e.tenant, endpoint:long, at:long, state:text, reason:text,"
-                  + " sum:long",
-              " LEFT JOIN endpoints e ON e.id = t.endpoint",
-              "id"),
+              "id:long, tenant:text, endpoint:long, at:long, state:text, reason:text, sum:long"),
           table(
               "subscriptions",
               "id:long, tenant:text, changed:long="
