@@ -28,7 +28,7 @@ class DependenciesTest {
 
   /** Libraries that only tests use, and that no user gets. */
   private static final Set<String> FOR_TESTS =
-      Set.of("junit-jupiter", "assertj-core", "archunit", "standardwebhooks", "svix");
+      Set.of("junit-jupiter", "assertj-core", "archunit", "standardwebhooks", "svix", "playwright");
 
   private record Dependency(String artifact, boolean isOwn) {}
 
