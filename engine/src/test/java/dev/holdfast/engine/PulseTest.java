@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -81,14 +82,16 @@ final class PulseTest {
   /** Runs what comes back from the store until it is there. */
   private <T> T await(Future<T> future) throws InterruptedException {
     while (!future.isComplete()) {
-      Runnable task = eventLoop.poll(30, TimeUnit.SECONDS);
-      assertThat(task).as("something that comes back").isNotNull();
-      task.run();
+      runNext();
     }
     if (future.failed()) {
       throw new AssertionError(future.cause());
     }
     return future.result();
+  }
+
+  private void runNext() throws InterruptedException {
+    Objects.requireNonNull(eventLoop.poll(30, TimeUnit.SECONDS), "nothing comes back").run();
   }
 
   private Step last(String tenant) throws InterruptedException {
@@ -194,9 +197,7 @@ final class PulseTest {
     store.close();
     now = now.plusSeconds(60);
     beat();
-    Runnable failed = eventLoop.poll(30, TimeUnit.SECONDS);
-    assertThat(failed).isNotNull();
-    failed.run();
+    runNext();
     beat();
     assertThat(eventLoop).isEmpty();
     now = now.plusSeconds(60);

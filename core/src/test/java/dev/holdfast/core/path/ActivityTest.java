@@ -8,6 +8,7 @@ import dev.holdfast.core.path.View.TenantNow;
 import dev.holdfast.core.port.StoreException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What is counted of each tenant, for charts. */
@@ -79,8 +80,7 @@ final class ActivityTest {
     crank.receiver = _ -> Crank.OK;
     crank.endAll(Crank.DOWN);
     crank.pass(Duration.ofMinutes(10));
-    Delays.Percentiles delays = only().delays().percentiles();
-    assertThat(delays).isNotNull();
+    Delays.Percentiles delays = Objects.requireNonNull(only().delays().percentiles());
     long waited = Duration.between(Crank.START, crank.sent.getLast().startedAt()).toMillis();
     assertThat(delays.p50Millis()).isBetween(waited * 7 / 8, waited * 9 / 8 + 1);
   }
@@ -111,8 +111,7 @@ final class ActivityTest {
       one.add(millis);
       all.add(one);
     }
-    Delays.Percentiles read = all.percentiles();
-    assertThat(read).isNotNull();
+    Delays.Percentiles read = Objects.requireNonNull(all.percentiles());
     assertThat(read.p50Millis()).isBetween(450L, 550L);
     assertThat(read.p95Millis()).isBetween(900L, 1_000L);
     assertThat(read.p99Millis()).isBetween(940L, 1_023L);
@@ -124,8 +123,7 @@ final class ActivityTest {
     for (long millis = 1; millis > 0; millis = millis * 3 + 1) {
       Delays delays = new Delays();
       delays.add(millis);
-      Delays.Percentiles read = delays.percentiles();
-      assertThat(read).isNotNull();
+      Delays.Percentiles read = Objects.requireNonNull(delays.percentiles());
       long known = Math.min(millis, (1L << 30) - 1);
       assertThat(read.p99Millis()).isBetween(known * 3 / 4, known * 5 / 4 + 1);
     }

@@ -53,6 +53,8 @@ public final class ActivityRows {
   private final IntSupplier slot;
 
   /**
+   * The minutes in a store.
+   *
    * @param slot which node counts
    */
   public ActivityRows(Transactions transactions, IntSupplier slot) {
