@@ -43,8 +43,8 @@ export default function Events() {
         : html`<${Empty} title="No events yet"><p>Events come with <code>POST /v1/events</code>.${may('publish') && ' Send a test event to see what becomes of one.'}</p>${may('publish') && !sending && html`<${Button} small onClick=${() => ask({ send: '1' })}>Send a test event<//>`}<//>`}>
         ${(data) => html`
           <${Table} label="Events" rows=${data.items} keyOf=${(row) => row.id} columns=${[
-            { name: 'type', title: 'Event', main: true, cell: (row) => html`<a class="two-lines" href="/events/${encodeURIComponent(row.id)}"><span class="breakable">${row.type}</span><code class="quiet breakable">${row.id}</code></a>` },
-            { name: 'subject', title: 'Subject', wide: true, cell: (row) => row.subject === null ? html`<span class="quiet">–</span>` : html`<span class="breakable">${row.subject}</span>` },
+            { name: 'type', title: 'Event', main: true, cell: (row) => html`<a class="two-lines" href="/events/${encodeURIComponent(row.id)}"><span class="breakable clamp">${row.type}</span><code class="quiet breakable">${row.id}</code></a>` },
+            { name: 'subject', title: 'Subject', wide: true, cell: (row) => row.subject === null ? html`<span class="quiet">–</span>` : html`<span class="subject clamp" title=${row.subject}>${row.subject}</span>` },
             { name: 'messages', title: 'Messages', cell: (row) => html`<${Counts} counts=${row.messages} event=${row.id} />` },
             { name: 'bytes', title: 'Size', numeric: true, cell: (row) => bytes(row.bytes) },
             { name: 'accepted', title: 'Accepted', cell: (row) => html`<${Ago} time=${row.acceptedAt} />` },

@@ -52,9 +52,9 @@ export default function Messages() {
         : html`<${Empty} title="No messages yet"><p>A message is made for each subscription that wants an event. <a href="/subscriptions/new">Make a subscription</a>, then <a href="/events?send=1">send a test event</a>.</p><//>`}>
         ${(data) => html`
           <${Table} label="Messages" rows=${data.items} keyOf=${(row) => row.id} columns=${[
-            { name: 'type', title: 'Message', main: true, cell: (row) => html`<a class="two-lines" href="/messages/${row.id}"><span class="breakable">${row.type}</span><code class="quiet">${row.id}</code></a>` },
+            { name: 'type', title: 'Message', main: true, cell: (row) => html`<a class="two-lines" href="/messages/${row.id}"><span class="breakable clamp">${row.type}</span><code class="quiet">${row.id}</code></a>` },
             { name: 'status', title: 'Status', cell: (row) => html`<${StatusBadge} status=${row.status} />` },
-            { name: 'subject', title: 'Subject', cell: (row) => row.subject === null ? html`<span class="quiet">–</span>` : html`<span class="breakable">${row.subject}</span>` },
+            { name: 'subject', title: 'Subject', cell: (row) => row.subject === null ? html`<span class="quiet">–</span>` : html`<span class="subject clamp" title=${row.subject}>${row.subject}</span>` },
             { name: 'endpoint', title: 'Endpoint', wide: true, cell: (row) => html`<${EndpointLink} id=${row.endpoint} url=${urls(row.endpoint)} />` },
             { name: 'attempts', title: 'Attempts', numeric: true, cell: (row) => number(row.attempts) },
             { name: 'next', title: 'Next', cell: (row) => next(row) },
@@ -70,7 +70,7 @@ function next(row) {
     return html`<${Countdown} time=${row.nextAttemptAt} past="due" />`;
   }
   if (row.status === 'parked') {
-    return html`<span class="quiet">with its endpoint</span>`;
+    return html`<span class="quiet nowrap">held back</span>`;
   }
   return row.status === 'dropped' ? html`<span class="quiet" title=${dropText(row.reason)}>${row.reason}</span>` : html`<span class="quiet">–</span>`;
 }
