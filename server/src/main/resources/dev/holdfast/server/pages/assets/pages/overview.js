@@ -17,7 +17,7 @@ const LIVE_MILLIS = 120_000;
 
 export default function Overview() {
   const failing = useLoad(loadFailing, [], { every: 5000 });
-  const changes = useLoad(() => get('/v1/changes', { limit: 30 }), [], { every: 30_000 });
+  const changes = useLoad(() => get('/v1/changes', { limit: 30 }), [], { every: 15_000 });
   useChange(() => {
     failing.reload();
     changes.reload();
