@@ -28,10 +28,13 @@ class ScreenshotsTest {
   /** Where the pictures go. */
   static final String DIRECTORY = "screenshots";
 
-  private static final Pattern LINK = Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
+  private static final Pattern LINK =
+      Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
+  private static final Pattern NONE_FROZEN = Pattern.compile("frozen\\s*0");
   private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
+  private static final String FAILING = "typo-never-works";
   private static final int WIDTH = 1_280;
-  private static final int SHORTEST = 700;
+  private static final int SHORTEST = 640;
   private static final int TALLEST = 1_000;
 
   private final Path directory = Path.of(System.getProperty(DIRECTORY, ""));
@@ -72,8 +75,15 @@ class ScreenshotsTest {
     throw new AssertionError("The demo did not start: " + out);
   }
 
-  private void take(Browser browser, String server, String key, ApiClient api) throws CommandFailed {
-    try (Browser.Window window = browser.open(server, Browser.Look.LIGHT)) {
+  private void take(Browser browser, String server, String key, ApiClient api)
+      throws CommandFailed {
+    try (Browser.Window window = browser.open(server, Browser.Look.LIGHT);
+        Browser.Window dark = browser.open(server, Browser.Look.DARK);
+        Browser.Window narrow = browser.open(server, Browser.Look.NARROW)) {
+      for (Browser.Window other : List.of(dark, narrow)) {
+        other.page().navigate("/sign-in#key=" + key);
+        assertThat(other.heading()).hasText("Overview");
+      }
       window.page().navigate("/sign-in");
       assertThat(window.heading()).hasText("Sign in to Holdfast");
       shoot(window, "sign-in");
@@ -82,7 +92,12 @@ class ScreenshotsTest {
           .isVisible(
               new LocatorAssertions.IsVisibleOptions()
                   .setTimeout((double) UNTIL_FROZEN.toMillis()));
+      for (Browser.Window one : List.of(window, dark, narrow)) {
+        assertThat(one.page().locator(".parts-list")).not().containsText(NONE_FROZEN);
+      }
       shoot(window, "overview");
+      shoot(dark, "overview-dark");
+      shoot(narrow, "overview-narrow");
       makeSomethingToShow(api);
       for (Shot shot : shots(api)) {
         window.page().navigate(shot.path());
@@ -95,28 +110,17 @@ class ScreenshotsTest {
       }
       window.check();
     }
-    for (Browser.Look look : List.of(Browser.Look.DARK, Browser.Look.NARROW)) {
-      try (Browser.Window window = browser.open(server, look)) {
-        window.page().navigate("/sign-in#key=" + key);
-        assertThat(window.card("What needs you")).containsText("frozen");
-        assertThat(window.page().locator(".verdict")).containsText("failing");
-        // Some seconds of the stream, so that its chart is more than a point.
-        assertThat(window.page().locator(".chart-area svg").first()).isVisible();
-        window.page().waitForTimeout(12_000);
-        shoot(window, look == Browser.Look.DARK ? "overview-dark" : "overview-narrow");
-      }
-    }
   }
 
   /** A page and the name of its picture. */
   private record Shot(String name, String path) {}
 
   private static void makeSomethingToShow(ApiClient api) throws CommandFailed {
-    String healthy = endpoint(api, "crm-healthy");
-    api.post("/v1/replays", "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(healthy));
-    api.post(
-        "/v1/replays",
-        "{\"endpoint\":\"%s\",\"status\":[\"dropped\"]}".formatted(endpoint(api, "legacy-answers-500")));
+    for (String name : List.of("crm-healthy", "accounting-healthy")) {
+      api.post(
+          "/v1/replays",
+          "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(endpoint(api, name)));
+    }
     for (List<String> made :
         List.of(
             List.of("shop backend", "publisher"),
@@ -138,7 +142,10 @@ class ScreenshotsTest {
 
   private static List<Shot> shots(ApiClient api) throws CommandFailed {
     Item message =
-        api.get("/v1/messages?status=waiting,parked&limit=200").list("items").stream()
+        api
+            .get("/v1/messages?status=waiting,parked&limit=1000&endpoint=" + endpoint(api, FAILING))
+            .list("items")
+            .stream()
             .max(Comparator.comparingInt(one -> Math.toIntExact(one.number("attempts"))))
             .orElseThrow();
     Item event =
@@ -157,7 +164,7 @@ class ScreenshotsTest {
     String replay = api.get("/v1/replays").list("items").getLast().text("id");
     return List.of(
         new Shot("endpoints", "/endpoints?sort=failures"),
-        new Shot("endpoint", "/endpoints/" + endpoint(api, "warehouse-down-and-back")),
+        new Shot("endpoint", "/endpoints/" + endpoint(api, "chat-flaps")),
         new Shot("messages", "/messages"),
         new Shot("message", "/messages/" + message.text("id")),
         new Shot("events", "/events"),
@@ -177,9 +184,9 @@ class ScreenshotsTest {
     window.field("URL (needed)").fill("https://example.com/hooks/orders");
     window.field("Types (needed)").fill("order.*");
     window.button("Add a filter").click();
-    window.field("Field").fill("total");
+    window.field("Field").fill("amount");
     window.field("Comparison").selectOption("gt");
-    window.field("Value").fill("100");
+    window.field("Value").fill("500");
     assertThat(window.card("Preview")).containsText("of the last");
   }
 
@@ -187,13 +194,15 @@ class ScreenshotsTest {
     Page page = window.page();
     int width = page.viewportSize().width;
     int content =
-        ((Number) Objects.requireNonNull(page.evaluate("document.querySelector('#app').scrollHeight")))
+        ((Number)
+                Objects.requireNonNull(
+                    page.evaluate(
+                        "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom) + 32")))
             .intValue();
     int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
     page.setViewportSize(width, height);
     page.evaluate("document.activeElement.blur()");
-    page.screenshot(
-        new Page.ScreenshotOptions().setPath(directory.resolve(name + ".png")));
+    page.screenshot(new Page.ScreenshotOptions().setPath(directory.resolve(name + ".png")));
     page.setViewportSize(width, 800);
   }
 }

@@ -67,6 +67,11 @@ export function latency(millis) {
   return millis < 60_000 ? `${trim(millis / 1000, 2)}${NARROW}s` : plain(millis);
 }
 
+/** Of an axis, which has no room for two units: '100 s'. */
+export function latencyTick(millis) {
+  return millis < 1000 ? latency(millis) : `${whole.format(millis / 1000)}${NARROW}s`;
+}
+
 export function duration(millis) {
   return plain(millis * speed());
 }
@@ -80,8 +85,8 @@ export function age(time, now) {
   return coarse(Math.max(0, (now - Date.parse(time)) * speed()));
 }
 
-export function until(time, now) {
-  const millis = (Date.parse(time) - now) * speed();
+export function until(time, now, times = speed()) {
+  const millis = (Date.parse(time) - now) * times;
   return millis <= 0 ? 'now' : `in ${plain(millis)}`;
 }
 

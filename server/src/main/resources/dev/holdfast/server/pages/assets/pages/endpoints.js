@@ -96,7 +96,7 @@ export default function Endpoints() {
   const filtered = filters.q !== '' || filters.state !== '';
   const columns = [
     { name: 'url', title: 'URL', main: true, wide: true, sort: 'url', cell: (row) => html`<span class="two-lines"><a class="two-rows" href="/endpoints/${row.id}" title=${row.url}>${host(row.url)}</a><small><code>${row.id}</code></small></span>` },
-    { name: 'state', title: 'State', sort: 'state', cell: (row) => html`<span class="two-lines"><${StateBadge} state=${row.state} /><small title=${reasonText(row.reason, row.state)}>for <${Age} time=${row.since} /></small></span>` },
+    { name: 'state', title: 'State', sort: 'state', cell: (row) => html`<span class="two-lines"><${StateBadge} state=${row.state} /><small class="nowrap" title=${reasonText(row.reason, row.state)}>for <${Age} time=${row.since} /></small></span>` },
     { name: 'recent', title: 'Last attempts', cell: (row) => html`<${Sparkline} attempts=${recent.get(row.id)} />` },
     { name: 'limits', title: 'Failures against limits', sort: 'failures', cell: (row) => html`<${Limits} endpoint=${row} limits=${limits} />` },
     { name: 'probe', title: 'Next probe', cell: (row) => (row.nextProbeAt ? html`<${Countdown} time=${row.nextProbeAt} past="due" />` : row.state === 'enabled' ? '' : html`<span class="quiet">none</span>`) },

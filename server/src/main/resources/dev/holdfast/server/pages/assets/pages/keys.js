@@ -54,7 +54,7 @@ function List() {
             { name: 'role', title: 'Role', cell: (row) => row.role },
             { name: 'tenant', title: 'Tenant', cell: (row) => row.tenant === null ? 'all' : html`<code>${row.tenant}</code>` },
             { name: 'used', title: 'Last used', cell: (row) => row.lastUsedAt === null ? html`<span class="quiet">never</span>` : html`<${Ago} time=${row.lastUsedAt} />` },
-            { name: 'expires', title: 'Expires', cell: (row) => row.expiresAt === null ? html`<span class="quiet">never</span>` : Date.parse(row.expiresAt) <= now ? html`<${StatusBadge} status="expired" text="expired" />` : html`<${Countdown} time=${row.expiresAt} />` },
+            { name: 'expires', title: 'Expires', cell: (row) => row.expiresAt === null ? html`<span class="quiet">never</span>` : Date.parse(row.expiresAt) <= now ? html`<${StatusBadge} status="expired" text="expired" />` : html`<${Countdown} time=${row.expiresAt} real />` },
             { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} />` },
             { name: 'revoke', title: 'Revoke', hideTitle: true, cell: (row) => html`<${Button} small kind="danger" label="Revoke ${row.name}" onClick=${() => { revoke.clear(); setLeaving(row); }}>Revoke…<//>` },
           ]} />

@@ -61,7 +61,7 @@ function Shown({ message, load, settings }) {
           ['Event', html`<${Id} value=${message.event} href="/events/${encodeURIComponent(message.event)}" />`],
           ['Subject', message.subject === null ? html`<span class="quiet">none</span>` : html`<span class="breakable">${message.subject}</span>`],
           ['Subscription', html`<${Id} value=${message.subscription} href="/subscriptions/${message.subscription}" />`],
-          ['Endpoint', html`<a class="breakable" href="/endpoints/${message.endpoint}">${endpoint.data ? host(endpoint.data.url) : message.endpoint}</a>${endpoint.data && html`<span class="block"><${StateBadge} state=${endpoint.data.state} /></span>`}`],
+          ['Endpoint', html`<a class="breakable" href="/endpoints/${message.endpoint}">${endpoint.data ? host(endpoint.data.url) : message.endpoint}</a>${endpoint.data && html`<span class="block"><${StateBadge} state=${endpoint.data.state} /></span>`}`, undefined, true],
           message.replayOf && ['Replays', html`<${Id} value=${message.replayOf} href="/messages/${message.replayOf}" />`],
           message.version && ['Version', message.version],
         ]} />

@@ -5,7 +5,7 @@ import { may } from '../lib/session.js';
 import { useLoad } from '../lib/load.js';
 import { useChange, useLive } from '../lib/live.js';
 import { useNow } from '../lib/clock.js';
-import { advice, age, host, latency, number, plural, rate, reasonText, secondTime, short } from '../lib/format.js';
+import { advice, age, host, latency, latencyTick, number, plural, rate, reasonText, secondTime, short } from '../lib/format.js';
 import { Ago, Button, Card, Countdown, Empty, Loaded, PageHeader, Shape, StateBadge, Tabs } from '../parts/basics.js';
 import { LineChart, Parts } from '../parts/charts.js';
 import { held } from './endpoints.js';
@@ -157,7 +157,7 @@ function Deliveries({ data, step }) {
 }
 
 function Latency({ data }) {
-  return html`<${LineChart} label="Time from acceptance to delivery" times=${timesOf(data)} format=${latency} log empty="Nothing was delivered in this time." series=${[
+  return html`<${LineChart} label="Time from acceptance to delivery" times=${timesOf(data)} format=${latency} tickText=${latencyTick} log empty="Nothing was delivered in this time." series=${[
     { name: 'p50', values: data.items.map((item) => item.p50Millis), tone: 'info' },
     { name: 'p95', values: data.items.map((item) => item.p95Millis), tone: 'plain', line: 'dashed' },
     { name: 'p99', values: data.items.map((item) => item.p99Millis), tone: 'plain', line: 'dotted' },

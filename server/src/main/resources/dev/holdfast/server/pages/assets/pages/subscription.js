@@ -69,7 +69,7 @@ function Shown({ one, path, load }) {
       <//>
       <${Card} kind="roomy" title="Where it goes">
         <${Facts} items=${[
-          ['URL', html`<code class="breakable">${one.url}</code>`],
+          ['URL', html`<code class="breakable">${one.url}</code>`, undefined, true],
           ['Endpoint', html`<a href="/endpoints/${one.endpoint}">${one.endpoint}</a>${endpoint.data && html` <${StateBadge} state=${endpoint.data.state} />`}`],
           ['Format', html`${one.format}${one.version ? `, ${one.version}` : ''}${one.base64Encoding ? ', states in Base64' : ''}`],
           ['Rate limit', one.rateLimit === null ? html`<span class="quiet">none</span>` : `${String(JSON.stringify(one.rateLimit))} a second, of the endpoint`],
@@ -84,7 +84,7 @@ function Shown({ one, path, load }) {
     <${Card} kind="roomy" title="Secrets" aside=${may('manage') && html`<${Button} small onClick=${() => setAsking('rotate')}>Rotate…<//>`}>
       <p class="card-text">Messages are signed with each of these. Values cannot be shown again.</p>
       <ul class="secrets">${one.secrets.map((secret, i) => html`<li key=${i}>
-        <strong>${i === 0 ? 'Newest' : 'Older'}</strong> <code>${secret.signature}</code> made <${Ago} time=${secret.createdAt} />, ${secret.validUntil === null ? 'used until the next one' : html`still used, ends <${Countdown} time=${secret.validUntil} />`}
+        <strong>${i === 0 ? 'Newest' : 'Older'}</strong> <code>${secret.signature}</code> made <${Ago} time=${secret.createdAt} />, ${secret.validUntil === null ? 'used until the next one' : html`still used, ends <${Countdown} time=${secret.validUntil} real />`}
         ${secret.publicKey && html`<span class="block"><${Id} value=${secret.publicKey} copy /></span>`}</li>`)}</ul>
     <//>
     ${may('manage') && html`<${Card} kind="roomy" title="End it"><div class="row"><p class="card-text">Its unfinished messages are dropped. What it got can still be looked at.</p><${Button} kind="danger" onClick=${() => setAsking('delete')}>Delete…<//></div><//>`}

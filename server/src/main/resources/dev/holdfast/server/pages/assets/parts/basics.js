@@ -8,7 +8,7 @@
 //   <${Id} value=${id} href="/messages/…" />                  an id in fixed width, linked when href is given, with a copy button when copy
 //   <${Copy} text=${…} label="Copy the id" />
 //   <${Button} onClick kind="primary|danger|plain" busy=${b} small disabled>Enable<//>   href makes it a link
-//   <${Facts} items=${[['State', html`…`], ['Since', …]]} />   a list of terms and values; entries that are null are left out
+//   <${Facts} items=${[['State', html`…`], ['Since', …]]} />   a list of terms and values; entries that are null are left out; a third: its title, a fourth: whether it takes the whole width
 //   <${Empty} title="…">what to do<//>  <${Loading} rows=${5} />  <${ErrorBox} error=${problem} retry=${reload} />
 //   <${Loaded} load=${load} empty=${(d) => d.items.length === 0} whenEmpty=${html`<${Empty} …/>`}>${(data) => html`…`}<//>
 //        skeleton, error with retry, empty state, or the function's result; old data stays while and when a refresh fails
@@ -118,12 +118,13 @@ export function Age({ time }) {
   return html`<time datetime=${time} title=${format.utc(time)}>${format.age(time, now)}</time>`;
 }
 
-export function Countdown({ time, past = 'now' }) {
+// `real`: of what the demo does not speed up, such as the end of a key.
+export function Countdown({ time, past = 'now', real = false }) {
   const now = useNow(tick());
   if (!time) {
     return html`<span class="quiet">–</span>`;
   }
-  const text = format.until(time, now);
+  const text = real ? format.until(time, now, 1) : format.until(time, now);
   return html`<time datetime=${time} title=${format.utc(time)}>${text === 'now' ? past : text}</time>`;
 }
 
@@ -182,7 +183,7 @@ export function Button({ onClick, href, kind = 'plain', type = 'button', busy = 
 }
 
 export function Facts({ items }) {
-  return html`<dl class="facts">${items.filter((item) => item).map(([term, value, title]) => html`<div key=${term}><dt>${term}</dt><dd title=${title}>${value}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${items.filter((item) => item).map(([term, value, title, wide]) => html`<div key=${term} class=${wide ? 'fact-wide' : ''}><dt>${term}</dt><dd title=${title}>${value}</dd></div>`)}</dl>`;
 }
 
 export function Empty({ title, children }) {

@@ -3,7 +3,7 @@
 //
 //   <${LineChart} label="Deliveries a minute" times=${[ms…]} height=${180} format=${number}
 //      series=${[{ name: 'delivered', values: [n or null…], tone: 'good', area: true }, { name: 'failed', values, tone: 'bad', line: 'dashed' }]}
-//      timeText=${(ms) => …} gap=${ms} from=${ms} to=${ms} log />      gap: no line between points further apart; log: powers of ten
+//      tickText=${(n) => …} timeText=${(ms) => …} gap=${ms} from=${ms} to=${ms} log />      gap: no line between points further apart; log: powers of ten
 //      line: solid | dashed | dotted; tone: good bad warn cold info plain
 //   <${Sparkline} attempts=${[{ at, durationMillis, outcome }…]} />      successes go up, failures go down; height by duration
 //   <${Scatter} label points=${[{ at: ms, value, outcome: 'success'|'failure', text, href }]} limit=${{ value, text }} height format=${latency} from to />
@@ -36,7 +36,7 @@ function useWidth() {
   return [element, width];
 }
 
-export function LineChart({ label, times, series, height = 180, format = text.number, timeText, gap = Infinity, from, to, log = false, empty }) {
+export function LineChart({ label, times, series, height = 180, format = text.number, tickText = format, timeText, gap = Infinity, from, to, log = false, empty }) {
   const [element, width] = useWidth();
   const [chosen, setChosen] = useState(null);
   const first = from ?? times[0];
@@ -69,7 +69,7 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
       onPointerMove=${(event) => !nothing && setChosen(nearest(event.clientX))} onPointerLeave=${() => setChosen(null)}>
       ${nothing && html`<p class="chart-empty quiet">${empty || 'Nothing yet.'}</p>`}
       ${!nothing && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
-        ${scale.ticks.map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${format(value)}</text></g>`)}
+        ${scale.ticks.map((value) => html`<g key=${value}><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} /><text class="tick" x=${LEFT - 6} y=${y(value) + 4} text-anchor="end">${tickText(value)}</text></g>`)}
         ${timeTicks(first, last, width).map((time) => html`<text class="tick" key=${time} x=${x(time)} y=${height - 6} text-anchor="middle">${timeText ? timeText(time) : axisTime(time, last - first)}</text>`)}
         ${series.map((one) => html`<g key=${one.name} class="tone-${one.tone}">
           ${one.area && html`<path class="area" d=${areaPath(one.values, times, x, y, gap)} />`}
