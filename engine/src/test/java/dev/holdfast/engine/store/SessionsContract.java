@@ -52,11 +52,7 @@ abstract class SessionsContract {
 
   private static Session session(int number, byte @Nullable [] keyHash, Instant beganAt) {
     return new Session(
-        hash(number),
-        keyHash,
-        keyHash == null ? hash(99) : null,
-        beganAt,
-        beganAt.plusSeconds(60));
+        hash(number), keyHash, keyHash == null ? hash(99) : null, beganAt, beganAt.plusSeconds(60));
   }
 
   private void put(int number, byte @Nullable [] keyHash) throws Exception {

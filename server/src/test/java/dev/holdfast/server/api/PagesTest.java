@@ -221,7 +221,8 @@ class PagesTest {
   void files_are_found_in_a_jar_too(@TempDir Path directory) throws Exception {
     Path jar = directory.resolve("a program#1.jar");
     try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
-      Path classes = Path.of(Pages.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      Path classes =
+          Path.of(Pages.class.getProtectionDomain().getCodeSource().getLocation().toURI());
       Path pages = classes.resolve(Pages.class.getPackageName().replace('.', '/'));
       try (Stream<Path> files = Files.walk(pages)) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {

@@ -227,8 +227,7 @@ class SessionApiTest {
     Browser admin = signedIn(TestServer.ADMIN_KEY);
     String cookie = "holdfast_session=" + admin.cookie();
     String viewer = "Bearer " + TestServer.VIEWER_KEY;
-    assertThat(
-            call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", viewer).status())
+    assertThat(call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", viewer).status())
         .isEqualTo(403);
     for (String wrong : List.of("Bearer wrong", "Basic YTpi", "")) {
       assertThat(call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", wrong).status())
@@ -236,8 +235,7 @@ class SessionApiTest {
           .isEqualTo(401);
     }
     String right = "Bearer " + TestServer.ADMIN_KEY;
-    assertThat(
-            call("POST", "/v1/events", EVENT, "Cookie", "x=1", "Authorization", right).status())
+    assertThat(call("POST", "/v1/events", EVENT, "Cookie", "x=1", "Authorization", right).status())
         .as("a key needs no token")
         .isEqualTo(202);
   }
@@ -347,8 +345,7 @@ class SessionApiTest {
             .orElseThrow();
     for (int i = 0; i < 3; i++) {
       stored.put(
-          new Session(
-              new byte[] {(byte) i}, like.keyHash(), null, now, now.plusSeconds(60)),
+          new Session(new byte[] {(byte) i}, like.keyHash(), null, now, now.plusSeconds(60)),
           3,
           ApiLimits.SESSIONS);
     }
