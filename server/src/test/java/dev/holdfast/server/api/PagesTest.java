@@ -47,6 +47,7 @@ class PagesTest {
   private static final Pattern LINK = Pattern.compile("\\b(?:src|href)=\"([^\"]+)\"");
 
   private final Vertx vertx = Vertx.vertx();
+
   @SuppressWarnings("NullAway.Init")
   private TestServer server;
 

@@ -83,7 +83,8 @@ class SessionApiTest {
     assertThat(reply.status()).as(reply.text()).isEqualTo(201);
     Matcher cookie = COOKIE.matcher(reply.header("set-cookie").orElseThrow());
     assertThat(cookie.matches()).as("%s", reply.header("set-cookie")).isTrue();
-    return new Browser(Objects.requireNonNull(cookie.group(1)), reply.json().get("csrf").asString());
+    return new Browser(
+        Objects.requireNonNull(cookie.group(1)), reply.json().get("csrf").asString());
   }
 
   private static List<String> texts(JsonNode array) {
