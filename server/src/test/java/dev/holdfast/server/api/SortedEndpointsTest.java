@@ -91,16 +91,16 @@ class SortedEndpointsTest {
       case "url" ->
           Comparator.<String, String>comparing(id -> endpoint(id).url()).thenComparing(byId);
       case "state" ->
-          Comparator.<String, Integer>comparing(
+          Comparator.<String>comparingInt(
                   id ->
                       List.of(State.DISABLED, State.FROZEN, State.ENABLED)
                           .indexOf(endpoint(id).health().state()))
               .thenComparing(byId);
       case "failures" ->
-          Comparator.<String, Integer>comparing(id -> -endpoint(id).health().consecutiveFailures())
+          Comparator.<String>comparingInt(id -> -endpoint(id).health().consecutiveFailures())
               .thenComparing(byId);
       case "waiting" ->
-          Comparator.<String, Integer>comparing(id -> -waiting.getOrDefault(id, 0))
+          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0))
               .thenComparing(byId);
       default -> byId;
     };
