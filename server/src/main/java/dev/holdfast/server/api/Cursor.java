@@ -40,21 +40,20 @@ final class Cursor {
   private Cursor() {}
 
   static String text(List list, long before) {
-    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).put(list.letter).putLong(before);
-    return text(bytes);
+    byte[] bytes = new byte[LENGTH];
+    ByteBuffer.wrap(bytes).put(list.letter).putLong(before);
+    return sealed(bytes);
   }
 
   static String text(List list, Pair before) {
-    return text(
-        ByteBuffer.allocate(PAIR_LENGTH)
-            .put(list.letter)
-            .putLong(before.first())
-            .putLong(before.second()));
+    byte[] bytes = new byte[PAIR_LENGTH];
+    ByteBuffer.wrap(bytes).put(list.letter).putLong(before.first()).putLong(before.second());
+    return sealed(bytes);
   }
 
-  private static String text(ByteBuffer bytes) {
-    bytes.putInt(check(bytes.array()));
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+  private static String sealed(byte[] bytes) {
+    ByteBuffer.wrap(bytes).putInt(bytes.length - Integer.BYTES, check(bytes));
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
   static long before(List list, String text) {
