@@ -18,7 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -73,12 +73,12 @@ class SortedEndpointsTest {
   }
 
   private void addMany(int count) {
-    Random random = new Random(7);
+    SplittableRandom random = new SplittableRandom(7);
     for (int i = 1; i <= count; i++) {
       add(
           i,
           "https://host%d.example/Path/%d?key=%d".formatted(random.nextInt(1_000), i, i),
-          State.values()[random.nextInt(3)],
+          List.of(State.values()).get(random.nextInt(3)),
           random.nextInt(40),
           new Unfinished(
               random.nextInt(3), random.nextInt(3), random.nextInt(3), random.nextInt(3)));
@@ -100,8 +100,7 @@ class SortedEndpointsTest {
           Comparator.<String>comparingInt(id -> -endpoint(id).health().consecutiveFailures())
               .thenComparing(byId);
       case "waiting" ->
-          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0))
-              .thenComparing(byId);
+          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0)).thenComparing(byId);
       default -> byId;
     };
   }
