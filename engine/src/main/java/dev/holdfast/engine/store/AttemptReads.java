@@ -75,8 +75,7 @@ final class AttemptReads implements AttemptPages.Source {
   /**
    * @param endpoints those that are asked for
    */
-  AttemptReads(
-      Transactions.Statements connection, String tenant, Set<Long> endpoints, int mostRows)
+  AttemptReads(Transactions.Statements connection, String tenant, Set<Long> endpoints, int mostRows)
       throws SQLException {
     this.connection = connection;
     this.tenant = tenant;

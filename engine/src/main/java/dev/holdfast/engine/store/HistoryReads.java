@@ -115,10 +115,7 @@ final class HistoryReads implements History {
                 ? new AttemptPage(List.of(), null)
                 : AttemptPages.page(
                     new AttemptReads(
-                        connection,
-                        query.tenant(),
-                        Set.of(query.endpoint()),
-                        limits.historyRows()),
+                        connection, query.tenant(), Set.of(query.endpoint()), limits.historyRows()),
                     query,
                     limits.historyRows()));
   }
@@ -135,7 +132,8 @@ final class HistoryReads implements History {
               own.add(endpoint);
             }
           }
-          AttemptReads reads = new AttemptReads(connection, tenant, Set.copyOf(own), limits.historyRows());
+          AttemptReads reads =
+              new AttemptReads(connection, tenant, Set.copyOf(own), limits.historyRows());
           return AttemptPages.latest(reads, own, each, limits.historyRows());
         });
   }

@@ -100,8 +100,7 @@ class SortedEndpointsTest {
           Comparator.<String>comparingInt(id -> -endpoint(id).health().consecutiveFailures())
               .thenComparing(byId);
       case "waiting" ->
-          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0))
-              .thenComparing(byId);
+          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0)).thenComparing(byId);
       default -> byId;
     };
   }
