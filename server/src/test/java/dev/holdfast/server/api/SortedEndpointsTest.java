@@ -27,6 +27,7 @@ import tools.jackson.databind.JsonNode;
 class SortedEndpointsTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final int VERY_MANY = 100_000;
+  private static final List<State> STATES = List.of(State.DISABLED, State.FROZEN, State.ENABLED);
   private static final List<String> SORTS =
       List.of("newest", "url", "state", "failures", "waiting");
 
@@ -78,7 +79,7 @@ class SortedEndpointsTest {
       add(
           i,
           "https://host%d.example/Path/%d?key=%d".formatted(random.nextInt(1_000), i, i),
-          State.values()[random.nextInt(3)],
+          STATES.get(random.nextInt(STATES.size())),
           random.nextInt(40),
           new Unfinished(
               random.nextInt(3), random.nextInt(3), random.nextInt(3), random.nextInt(3)));
@@ -91,10 +92,7 @@ class SortedEndpointsTest {
       case "url" ->
           Comparator.<String, String>comparing(id -> endpoint(id).url()).thenComparing(byId);
       case "state" ->
-          Comparator.<String>comparingInt(
-                  id ->
-                      List.of(State.DISABLED, State.FROZEN, State.ENABLED)
-                          .indexOf(endpoint(id).health().state()))
+          Comparator.<String>comparingInt(id -> STATES.indexOf(endpoint(id).health().state()))
               .thenComparing(byId);
       case "failures" ->
           Comparator.<String>comparingInt(id -> -endpoint(id).health().consecutiveFailures())
