@@ -18,7 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -74,7 +74,7 @@ class SortedEndpointsTest {
   }
 
   private void addMany(int count) {
-    Random random = new Random(7);
+    SplittableRandom random = new SplittableRandom(7);
     for (int i = 1; i <= count; i++) {
       add(
           i,
