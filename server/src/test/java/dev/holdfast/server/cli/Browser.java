@@ -7,9 +7,12 @@ import com.deque.html.axecore.results.Rule;
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.ConsoleMessage;
+import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.Request;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
+import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import java.io.File;
@@ -49,6 +52,10 @@ final class Browser implements AutoCloseable {
     /** As on a telephone. */
     NARROW(ColorScheme.LIGHT, 375);
 
+    /** What a page in the dark can do worse than in the light, and a narrow one cannot. */
+    private static final List<String> RULES_OF_COLOURS =
+        List.of("color-contrast", "link-in-text-block");
+
     private final ColorScheme colours;
     private final int width;
 
@@ -69,6 +76,7 @@ final class Browser implements AutoCloseable {
   static Browser start() {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+    PlaywrightAssertions.setDefaultAssertionTimeout((double) PATIENCE.toMillis());
     Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
     try {
       return new Browser(
@@ -123,7 +131,7 @@ final class Browser implements AutoCloseable {
                 .setReducedMotion(ReducedMotion.REDUCE)
                 .setViewportSize(look.width, 800));
     context.setDefaultTimeout((double) PATIENCE.toMillis());
-    return new Window(server, context);
+    return new Window(server, context, look);
   }
 
   @Override
@@ -137,10 +145,12 @@ final class Browser implements AutoCloseable {
     private final BrowserContext context;
     private final Page page;
     private final String host;
+    private final Look look;
     private final List<String> wrongs = new ArrayList<>();
 
-    private Window(String server, BrowserContext context) {
+    private Window(String server, BrowserContext context, Look look) {
       this.context = context;
+      this.look = look;
       this.host = URI.create(server).getAuthority();
       this.page = context.newPage();
       page.onConsoleMessage(this::note);
@@ -169,9 +179,51 @@ final class Browser implements AutoCloseable {
       return page;
     }
 
+    /** The page's heading. */
+    Locator heading() {
+      return page.locator("main h1");
+    }
+
+    Locator button(String name) {
+      return page.getByRole(
+          AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    Locator link(String name) {
+      return page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    /** A field of a form by what stands above it. */
+    Locator field(String label) {
+      return page.getByLabel(label, new Page.GetByLabelOptions().setExact(true));
+    }
+
+    /** The question that has to be answered before anything else. */
+    Locator dialog() {
+      return page.locator("dialog[open]");
+    }
+
+    /** A button of the {@link #dialog}. */
+    Locator answer(String name) {
+      return dialog()
+          .getByRole(
+              AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(name).setExact(true));
+    }
+
+    /** A card of the page by its title. */
+    Locator card(String title) {
+      return page.getByRole(
+          AriaRole.REGION, new Page.GetByRoleOptions().setName(title).setExact(true));
+    }
+
     /** Makes this window forget errors that a test has brought about, such as a refused key. */
     void expect(String part) {
       assertThat(wrongs).anyMatch(wrong -> wrong.contains(part));
+      forget(part);
+    }
+
+    /** The same for errors that a test may bring about, and need not. */
+    void forget(String part) {
       wrongs.removeIf(wrong -> wrong.contains(part));
     }
 
@@ -182,8 +234,14 @@ final class Browser implements AutoCloseable {
 
     /** People can use the page with what they have: a screen reader, a keyboard, weak eyes. */
     void checkAccessible() {
+      AxeBuilder axe = new AxeBuilder(page).setLegacyMode(true);
+      switch (look) {
+        case LIGHT -> {}
+        case DARK -> axe.withRules(Look.RULES_OF_COLOURS);
+        case NARROW -> axe.disableRules(Look.RULES_OF_COLOURS);
+      }
       List<String> findings =
-          new AxeBuilder(page)
+          axe
               .analyze().getViolations().stream()
                   .filter(
                       rule -> SERIOUS.contains(Objects.requireNonNullElse(rule.getImpact(), "")))
@@ -202,7 +260,7 @@ final class Browser implements AutoCloseable {
       Object wider =
           page.evaluate(
               "document.documentElement.scrollWidth - document.documentElement.clientWidth");
-      assertThat(wider).as("pixels that the page is wider than its window").isEqualTo(0);
+      assertThat(wider).as("pixels that %s is wider than its window", page.url()).isEqualTo(0);
     }
 
     @Override

@@ -29,9 +29,11 @@ final class RunningServer implements AutoCloseable {
   RunningServer(Path data, FakeNames names, String... assignments) throws Exception {
     this.names = names;
     boolean isToldWhere = Stream.of(assignments).anyMatch(one -> one.startsWith("egress.allow="));
+    boolean isToldPort = Stream.of(assignments).anyMatch(one -> one.startsWith("server.port="));
     List<String> all =
         Stream.of(
-                Stream.of("admin.key=" + KEY, "server.port=0"),
+                Stream.of("admin.key=" + KEY),
+                isToldPort ? Stream.<String>empty() : Stream.of("server.port=0"),
                 isToldWhere ? Stream.<String>empty() : Stream.of("egress.allow=127.0.0.0/8"),
                 Stream.of(assignments))
             .flatMap(some -> some)

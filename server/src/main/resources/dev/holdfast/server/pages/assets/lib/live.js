@@ -6,7 +6,8 @@
 //     live.history   those of the last two minutes, oldest first
 //     live.changes   changes of state since the page was opened, newest first (at most 50)
 //   useLiveState()             only the state; drawn again only when that changes
-//   useChange((change) => …)   called for each change of an endpoint's state, as long as the component is there
+//   useChange((change) => …)   called for each change of an endpoint's state, as long as the component is there: at once, and again two seconds
+//                              later, since the server tells a change a moment before its lists have it
 //
 // The stream is read with fetch and not with EventSource, which cannot say for which tenant it asks.
 import { useState, useEffect, useRef } from './html.js';
@@ -18,9 +19,11 @@ const HISTORY_SECONDS = 125;
 const CHANGES = 50;
 const SILENCE_MILLIS = 20_000;
 const LONGEST_WAIT_MILLIS = 15_000;
+const TICKS_UNTIL_WRITTEN = 2;
 
 let live = { state: 'connecting', now: null, history: [], changes: [] };
 let running = null;
+let fresh = [];
 const listeners = new Set();
 const changeListeners = new Set();
 
@@ -49,6 +52,7 @@ export function useChange(onChange) {
 /** Opens the stream, anew when it is open: who looks, or at which tenant, has changed. */
 export function startLive() {
   stopLive();
+  fresh = [];
   set({ state: 'connecting', now: null, history: [], changes: [] });
   const mine = { stopped: false, abort: null };
   running = mine;
@@ -174,10 +178,18 @@ function take(name, data) {
     const newest = Date.parse(value.at);
     const history = [...live.history, value].filter((one) => newest - Date.parse(one.at) < HISTORY_SECONDS * 1000);
     set({ state: 'live', now: value, history });
+    fresh = fresh.map(({ change, ticks }) => ({ change, ticks: ticks - 1 }));
+    fresh.filter(({ ticks }) => ticks === 0).forEach(({ change }) => tellChange(change));
+    fresh = fresh.filter(({ ticks }) => ticks > 0);
   } else if (name === 'change') {
     set({ changes: [value, ...live.changes].slice(0, CHANGES) });
-    for (const listener of [...changeListeners]) {
-      listener(value);
-    }
+    fresh = [...fresh, { change: value, ticks: TICKS_UNTIL_WRITTEN }].slice(-CHANGES);
+    tellChange(value);
+  }
+}
+
+function tellChange(change) {
+  for (const listener of [...changeListeners]) {
+    listener(change);
   }
 }

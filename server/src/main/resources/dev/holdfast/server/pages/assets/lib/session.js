@@ -10,6 +10,7 @@ import { useState, useEffect } from './html.js';
 
 const TENANT = 'holdfast.tenant';
 const TENANTS = 'holdfast.tenants';
+const BEGUN = 'holdfast.signed-in';
 
 let current = null;
 let chosen = remembered(TENANT) || 'default';
@@ -67,6 +68,9 @@ export function chooseTenant(name) {
 
 /** Asks the server whether the cookie still opens a session. False when not; throws when it cannot be asked. */
 export async function resume() {
+  if (!mayBeSignedIn()) {
+    return false;
+  }
   const response = await fetch('/v1/session', { headers: { accept: 'application/json' } });
   if (response.status === 401) {
     set(null);
@@ -115,8 +119,18 @@ export function ended() {
   }
 }
 
+// The cookie cannot be seen from here. Without this mark everybody who comes to sign in would see an error on the console.
+function mayBeSignedIn() {
+  try {
+    return localStorage.getItem(BEGUN) !== null;
+  } catch {
+    return true;
+  }
+}
+
 function set(document) {
   current = document;
+  remember(BEGUN, document === null ? null : 'yes');
   tell();
 }
 
@@ -137,7 +151,11 @@ function remembered(name) {
 
 function remember(name, value) {
   try {
-    localStorage.setItem(name, value);
+    if (value === null) {
+      localStorage.removeItem(name);
+    } else {
+      localStorage.setItem(name, value);
+    }
   } catch {
     // Nothing is lost but the memory of a choice.
   }

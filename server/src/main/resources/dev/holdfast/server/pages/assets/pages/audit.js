@@ -7,7 +7,7 @@ import { may, session, tenant } from '../lib/session.js';
 import { PageHeader, Card, Loaded, Empty, Ago, Button, Copy } from '../parts/basics.js';
 import { More, Filters } from '../parts/table.js';
 import { TextField, Select } from '../parts/form.js';
-import { Span, SPAN, rangeOf, Fold } from '../parts/look.js';
+import { Code, Span, SPAN, rangeOf, Fold } from '../parts/look.js';
 
 const ASKED = { action: '', target: '', actor: '', of: '', ...SPAN };
 const ACTIONS = [
@@ -64,24 +64,37 @@ function Entry({ item, ask }) {
     </div>
     <${Changes} before=${entry.before} after=${entry.after} />
     <${Fold} title=${`Entry ${entry.number}${entry.chain === '' ? ' of the server' : ` of ${entry.chain}`}`}>
+      <${Code} text=${JSON.stringify(entry)} label="the entry" json />
       <p class="hint breakable">${entry.at} · hash <code>${hash}</code> <${Copy} text=${hash} label="Copy the hash" /></p>
     <//>
   </li>`;
 }
 
+const MOST = 5;
+
+/** What is different, at most a few fields of it: the entry below has all. */
 function Changes({ before, after }) {
-  const names = [...new Set([...Object.keys(before || {}), ...Object.keys(after || {})])];
+  const names = [...new Set([...Object.keys(before || {}), ...Object.keys(after || {})])].filter((name) => valueOf(before, name) !== valueOf(after, name));
   if (names.length === 0) {
     return null;
   }
-  const value = (from, name) => from === null || !(name in from) ? null : typeof from[name] === 'string' ? from[name] : JSON.stringify(from[name]);
-  return html`<dl class="diff">${names.map((name) => {
-    const old = value(before, name);
-    const fresh = value(after, name);
+  const shown = names.length > MOST + 1 ? names.slice(0, MOST) : names;
+  return html`<dl class="diff">${shown.map((name) => {
+    const old = valueOf(before, name);
+    const fresh = valueOf(after, name);
     return html`<div key=${name}><dt>${name}</dt><dd>
       ${old !== null && html`<del class="breakable"><span class="off-screen">before: </span>${old}</del>`}
       ${old !== null && fresh !== null && html`<span aria-hidden="true" class="quiet"> → </span>`}
       ${fresh !== null && html`<ins class="breakable"><span class="off-screen">after: </span>${fresh}</ins>`}
     </dd></div>`;
-  })}</dl>`;
+  })}</dl>${names.length > shown.length && html`<p class="diff-rest quiet">and ${names.length - shown.length} more: ${names.slice(shown.length).join(', ')}</p>`}`;
+}
+
+/** A field as text. What is empty is as good as absent. */
+function valueOf(from, name) {
+  const value = from?.[name];
+  if (value === null || value === undefined || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)) {
+    return null;
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

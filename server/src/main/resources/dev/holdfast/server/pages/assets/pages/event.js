@@ -2,6 +2,7 @@
 import { html, useState } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { useLoad } from '../lib/load.js';
+import { may } from '../lib/session.js';
 import { number, bytes, host, plural } from '../lib/format.js';
 import { getText, member } from '../lib/exact.js';
 import { useUrls } from '../lib/names.js';
@@ -66,7 +67,7 @@ function Matches({ id }) {
   const yes = items.filter((one) => one.matched).length;
   const shown = items.filter((one) => which === 'all' || one.matched === (which === 'yes'));
   return html`<${Card} kind="roomy" title="Who wants it" aside=${items.length > 0 && html`<${Tabs} label="Which subscriptions" value=${which} onChange=${setWhich} items=${[['all', `All ${items.length}`], ['yes', `Yes ${yes}`], ['no', `No ${items.length - yes}`]]} />`}>
-    <${Loaded} load=${load} rows=${5} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="There are no subscriptions"><p><a href="/subscriptions/new">Make one</a> to get events like this.</p><//>`}>
+    <${Loaded} load=${load} rows=${5} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="There are no subscriptions">${may('manage') && html`<p><a href="/subscriptions/new">Make one</a> to get events like this.</p>`}<//>`}>
       ${(data) => html`
         <ul class="matches">${[...shown].sort((a, b) => b.matched - a.matched).map((one) => html`<li key=${one.subscription} class=${one.matched ? 'match-yes' : 'match-no'}>
           <span class="match-mark tone-${one.matched ? 'good' : 'plain'}"><${Shape} name=${one.matched ? 'delivered' : 'cancelled'} /><span class="off-screen">${one.matched ? 'Wanted: ' : 'Not wanted: '}</span></span>

@@ -125,12 +125,13 @@ function slotTitle(slot) {
 
 function sentence(message, plan, used, now) {
   const all = plan.retries + 1;
+  const some = plan.known ? `${used} of ${all} scheduled attempts are` : `${plural(used, 'scheduled attempt')} ${used === 1 ? 'is' : 'are'}`;
   switch (message.status) {
     case 'pending': return 'It has not been tried yet: its first attempt is about to come.';
-    case 'delivered': return used === 1 && plan.extra.length === 0 ? 'Delivered by its first attempt.' : `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : `${used} of ${all} scheduled attempts`}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
-    case 'dropped': return message.reason === 'exhausted' ? `All ${all} scheduled attempts failed.` : `${dropText(message.reason)} ${plural(used, 'scheduled attempt')} of ${all} had been made.`;
-    case 'parked': return `${used} of ${all} scheduled attempts are used up. It is held back until it may be delivered again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
-    default: return `${used} of ${all} scheduled attempts are used up. Its next slot ${message.nextAttemptAt && Date.parse(message.nextAttemptAt) > now ? `comes ${until(message.nextAttemptAt, now)}` : 'has come'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    case 'delivered': return used === 1 && plan.extra.length === 0 ? 'Delivered by its first attempt.' : `Delivered with ${used === 0 ? 'an attempt outside of the schedule' : plan.known ? `${used} of ${all} scheduled attempts` : plural(used, 'scheduled attempt')}${plan.extra.length > 0 && used > 0 ? ` and ${plan.extra.length} outside of the schedule` : ''}.`;
+    case 'dropped': return message.reason === 'exhausted' ? `All ${plan.known ? all : used} scheduled attempts failed.` : `${dropText(message.reason)} ${plural(used, 'scheduled attempt')}${plan.known ? ` of ${all}` : ''} had been made.`;
+    case 'parked': return `${some} used up. It is held back until it may be delivered again${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
+    default: return `${some} used up. Its next slot ${message.nextAttemptAt && Date.parse(message.nextAttemptAt) > now ? `comes ${until(message.nextAttemptAt, now)}` : 'has come'}${message.deadline ? `; it is given up ${until(message.deadline, now)}` : ''}.`;
   }
 }
 

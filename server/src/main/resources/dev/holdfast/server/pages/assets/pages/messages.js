@@ -3,6 +3,7 @@ import { html, useState, useMemo } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { usePages } from '../lib/load.js';
 import { useQuery, navigate } from '../lib/router.js';
+import { may } from '../lib/session.js';
 import { number, dropText } from '../lib/format.js';
 import { useUrls } from '../lib/names.js';
 import { PageHeader, Card, Loaded, Empty, StatusBadge, Ago, Button, Countdown } from '../parts/basics.js';
@@ -49,7 +50,7 @@ export default function Messages() {
       <//>
       <${Loaded} load=${list} rows=${8} empty=${(data) => data.items.length === 0 && !data.next} whenEmpty=${filtered
         ? html`<${Empty} title="No message fits"><p>Ask for less, or look at a longer time.</p><${Button} small onClick=${clear}>Clear all filters<//><//>`
-        : html`<${Empty} title="No messages yet"><p>A message is made for each subscription that wants an event. <a href="/subscriptions/new">Make a subscription</a>, then <a href="/events?send=1">send a test event</a>.</p><//>`}>
+        : html`<${Empty} title="No messages yet"><p>A message is made for each subscription that wants an event.${may('manage') && html` <a href="/subscriptions/new">Make a subscription</a>${may('publish') ? html`, then <a href="/events?send=1">send a test event</a>.` : '.'}`}</p><//>`}>
         ${(data) => html`
           <${Table} label="Messages" rows=${data.items} keyOf=${(row) => row.id} columns=${[
             { name: 'type', title: 'Message', main: true, cell: (row) => html`<a class="two-lines" href="/messages/${row.id}"><span class="breakable clamp">${row.type}</span><code class="quiet">${row.id}</code></a>` },

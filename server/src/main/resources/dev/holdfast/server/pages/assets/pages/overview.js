@@ -17,7 +17,7 @@ const LIVE_MILLIS = 120_000;
 
 export default function Overview() {
   const failing = useLoad(loadFailing, [], { every: 5000 });
-  const changes = useLoad(() => get('/v1/changes', { limit: 30 }), [], { every: 30_000 });
+  const changes = useLoad(() => get('/v1/changes', { limit: 30 }), [], { every: 15_000 });
   useChange(() => {
     failing.reload();
     changes.reload();
@@ -74,7 +74,7 @@ function judge(failing, figures, now) {
   }
   if (count > 0) {
     const worst = [...broken].sort((a, b) => failedSince(a) - failedSince(b))[0];
-    const sentence = html`${count === 1 ? 'One endpoint is failing' : `${number(count)} endpoints are failing`}${count === all ? html`: all there are` : ''}; ${count === 1 ? 'it has had no success' : html`the worst, <a href="/endpoints/${worst.id}">${hostName(worst.url)}</a>, has had no success`} ${worst.lastSuccessAt ? `for ${age(worst.lastSuccessAt, now)}` : 'ever'}.`;
+    const sentence = html`${count === 1 ? 'One endpoint is failing' : `${number(count)} endpoints are failing`}${count === all ? html`: all there are` : ''}; ${count === 1 ? 'it has had no success' : html`the worst, <a href="/endpoints/${worst.id}">${host(worst.url)}</a>, has had no success`} ${worst.lastSuccessAt ? `for ${age(worst.lastSuccessAt, now)}` : 'ever'}.`;
     return { tone: 'bad', shape: 'failing', sentence, more: html`${held} ${count === 1 ? html`<a href="/endpoints/${worst.id}">See what it answers</a>` : html`<a href="/endpoints?sort=failures">See all that fail</a>`}, send a test, tell the receiver’s owner. ${all - count - hand > 0 ? `The other ${number(all - count - hand)} ${all - count - hand === 1 ? 'is' : 'are'} not held up.` : ''}` };
   }
   if (hand > 0) {
@@ -85,10 +85,6 @@ function judge(failing, figures, now) {
 
 function failedSince(endpoint) {
   return endpoint.lastSuccessAt ? Date.parse(endpoint.lastSuccessAt) : 0;
-}
-
-function hostName(url) {
-  return host(url).split(/[/?#]/, 1)[0];
 }
 
 function Figures() {

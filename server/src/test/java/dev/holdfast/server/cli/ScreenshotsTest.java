@@ -1,0 +1,199 @@
+package dev.holdfast.server.cli;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.LocatorAssertions;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import picocli.CommandLine;
+
+/** Pictures of all pages for the documentation, taken of the demo: see {@code bin/screenshots}. */
+@Timeout(600)
+@EnabledIfSystemProperty(named = ScreenshotsTest.DIRECTORY, matches = ".+")
+class ScreenshotsTest {
+  /** Where the pictures go. */
+  static final String DIRECTORY = "screenshots";
+
+  private static final Pattern LINK = Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
+  private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
+  private static final int WIDTH = 1_280;
+  private static final int SHORTEST = 700;
+  private static final int TALLEST = 1_000;
+
+  private final Path directory = Path.of(System.getProperty(DIRECTORY, ""));
+
+  @Test
+  void every_page_is_seen_in_the_middle_of_the_demo() throws Exception {
+    Files.createDirectories(directory);
+    StopSignal stop = new StopSignal();
+    StringWriter out = new StringWriter();
+    Thread demo =
+        Thread.ofPlatform()
+            .name("demo")
+            .start(
+                () ->
+                    new CommandLine(new Demo(InstantSource.system(), () -> stop))
+                        .setOut(new PrintWriter(out, true))
+                        .execute("--port", "0", "--seed", "1"));
+    try (Browser browser = Browser.start()) {
+      Matcher link = link(demo, out);
+      ApiClient.Key key = new ApiClient.Key(link.group(2), "the demo");
+      try (ApiClient api = new ApiClient(URI.create(link.group(1)), key, null, null)) {
+        take(browser, link.group(1), link.group(2), api);
+      }
+    } finally {
+      stop.ask();
+      demo.join();
+    }
+  }
+
+  private static Matcher link(Thread demo, StringWriter out) {
+    while (demo.isAlive()) {
+      Matcher link = LINK.matcher(out.toString());
+      if (link.find()) {
+        return link;
+      }
+      Thread.onSpinWait();
+    }
+    throw new AssertionError("The demo did not start: " + out);
+  }
+
+  private void take(Browser browser, String server, String key, ApiClient api) throws CommandFailed {
+    try (Browser.Window window = browser.open(server, Browser.Look.LIGHT)) {
+      window.page().navigate("/sign-in");
+      assertThat(window.heading()).hasText("Sign in to Holdfast");
+      shoot(window, "sign-in");
+      window.page().navigate("/sign-in#key=" + key);
+      assertThat(window.page().locator(".timeline").getByText("frozen:").first())
+          .isVisible(
+              new LocatorAssertions.IsVisibleOptions()
+                  .setTimeout((double) UNTIL_FROZEN.toMillis()));
+      shoot(window, "overview");
+      makeSomethingToShow(api);
+      for (Shot shot : shots(api)) {
+        window.page().navigate(shot.path());
+        assertThat(window.heading()).isVisible();
+        assertThat(window.page().locator("main .skeleton")).hasCount(0);
+        if (shot.name().equals("subscription-new")) {
+          fill(window);
+        }
+        shoot(window, shot.name());
+      }
+      window.check();
+    }
+    for (Browser.Look look : List.of(Browser.Look.DARK, Browser.Look.NARROW)) {
+      try (Browser.Window window = browser.open(server, look)) {
+        window.page().navigate("/sign-in#key=" + key);
+        assertThat(window.card("What needs you")).containsText("frozen");
+        assertThat(window.page().locator(".verdict")).containsText("failing");
+        // Some seconds of the stream, so that its chart is more than a point.
+        assertThat(window.page().locator(".chart-area svg").first()).isVisible();
+        window.page().waitForTimeout(12_000);
+        shoot(window, look == Browser.Look.DARK ? "overview-dark" : "overview-narrow");
+      }
+    }
+  }
+
+  /** A page and the name of its picture. */
+  private record Shot(String name, String path) {}
+
+  private static void makeSomethingToShow(ApiClient api) throws CommandFailed {
+    String healthy = endpoint(api, "crm-healthy");
+    api.post("/v1/replays", "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(healthy));
+    api.post(
+        "/v1/replays",
+        "{\"endpoint\":\"%s\",\"status\":[\"dropped\"]}".formatted(endpoint(api, "legacy-answers-500")));
+    for (List<String> made :
+        List.of(
+            List.of("shop backend", "publisher"),
+            List.of("night shift", "operator"),
+            List.of("wall display", "viewer"))) {
+      api.post(
+          "/v1/keys",
+          "{\"name\":\"%s\",\"role\":\"%s\",\"tenant\":\"default\",\"expiresIn\":\"90d\"}"
+              .formatted(made.getFirst(), made.getLast()));
+    }
+  }
+
+  private static String endpoint(ApiClient api, String part) throws CommandFailed {
+    List<Item> found = api.get("/v1/endpoints?q=" + part).list("items");
+    return found.isEmpty()
+        ? api.get("/v1/endpoints?limit=1").list("items").getFirst().text("id")
+        : found.getFirst().text("id");
+  }
+
+  private static List<Shot> shots(ApiClient api) throws CommandFailed {
+    Item message =
+        api.get("/v1/messages?status=waiting,parked&limit=200").list("items").stream()
+            .max(Comparator.comparingInt(one -> Math.toIntExact(one.number("attempts"))))
+            .orElseThrow();
+    Item event =
+        api.get("/v1/events?limit=200").list("items").stream()
+            .max(
+                Comparator.comparingInt(
+                    one -> Math.toIntExact(one.object("messages").number("delivered"))))
+            .orElseThrow();
+    List<Item> subscriptions = api.get("/v1/subscriptions?limit=200").list("items");
+    String filtered =
+        subscriptions.stream()
+            .filter(one -> !one.list("filters").isEmpty())
+            .findFirst()
+            .orElse(subscriptions.getFirst())
+            .text("id");
+    String replay = api.get("/v1/replays").list("items").getLast().text("id");
+    return List.of(
+        new Shot("endpoints", "/endpoints?sort=failures"),
+        new Shot("endpoint", "/endpoints/" + endpoint(api, "warehouse-down-and-back")),
+        new Shot("messages", "/messages"),
+        new Shot("message", "/messages/" + message.text("id")),
+        new Shot("events", "/events"),
+        new Shot("event", "/events/" + event.text("id")),
+        new Shot("subscriptions", "/subscriptions"),
+        new Shot("subscription-new", "/subscriptions/new"),
+        new Shot("subscription", "/subscriptions/" + filtered),
+        new Shot("replays", "/replays"),
+        new Shot("replay", "/replays/" + replay),
+        new Shot("keys", "/keys"),
+        new Shot("audit", "/audit"),
+        new Shot("settings", "/settings?q=circuit"),
+        new Shot("cluster", "/cluster"));
+  }
+
+  private static void fill(Browser.Window window) {
+    window.field("URL (needed)").fill("https://example.com/hooks/orders");
+    window.field("Types (needed)").fill("order.*");
+    window.button("Add a filter").click();
+    window.field("Field").fill("total");
+    window.field("Comparison").selectOption("gt");
+    window.field("Value").fill("100");
+    assertThat(window.card("Preview")).containsText("of the last");
+  }
+
+  private void shoot(Browser.Window window, String name) {
+    Page page = window.page();
+    int width = page.viewportSize().width;
+    int content =
+        ((Number) Objects.requireNonNull(page.evaluate("document.querySelector('#app').scrollHeight")))
+            .intValue();
+    int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
+    page.setViewportSize(width, height);
+    page.evaluate("document.activeElement.blur()");
+    page.screenshot(
+        new Page.ScreenshotOptions().setPath(directory.resolve(name + ".png")));
+    page.setViewportSize(width, 800);
+  }
+}
