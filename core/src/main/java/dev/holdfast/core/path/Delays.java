@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How long deliveries took, in buckets that grow with the time: four to each doubling, so that a
- * time read from them is off by an eighth at most. The same buckets everywhere, so that what was
+ * time read from them is off by a quarter at most. The same buckets everywhere, so that what was
  * counted in several minutes, or by several nodes, can be added up.
  *
  * <p>Counting allocates nothing and takes a few steps whatever the time is. For one thread.

@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -701,9 +702,14 @@ public final class Loop implements View {
 
   @Override
   public List<Subscription> subscriptions(String tenant, long before, int limit) {
-    return match.subscriptionsOf(tenant).headMap(before, false).descendingMap().values().stream()
-        .limit(limit)
-        .toList();
+    List<Subscription> found = new ArrayList<>();
+    for (Subscription subscription : newest(match.subscriptionsOf(tenant), before)) {
+      if (found.size() == limit) {
+        break;
+      }
+      found.add(subscription);
+    }
+    return found;
   }
 
   @Override
@@ -723,11 +729,21 @@ public final class Loop implements View {
 
   @Override
   public List<EndpointNow> endpoints(String tenant, long before, int limit) {
-    return lanes.lanesOf(tenant).headMap(before, false).descendingMap().values().stream()
-        .filter(lane -> lane.stored)
-        .limit(limit)
-        .map(Loop::now)
-        .toList();
+    List<EndpointNow> found = new ArrayList<>();
+    for (Lane lane : newest(lanes.lanesOf(tenant), before)) {
+      if (found.size() == limit) {
+        break;
+      }
+      if (lane.stored) {
+        found.add(now(lane));
+      }
+    }
+    return found;
+  }
+
+  /** To be gone through one by one: a stream of them would first count them all. */
+  private static <T> Iterable<T> newest(NavigableMap<Long, T> all, long before) {
+    return all.headMap(before, false).descendingMap().values();
   }
 
   @Override

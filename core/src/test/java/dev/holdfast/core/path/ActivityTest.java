@@ -104,7 +104,7 @@ final class ActivityTest {
   }
 
   @Test
-  void a_delay_is_read_to_an_eighth_and_the_buckets_can_be_added_up() {
+  void a_delay_is_read_to_a_quarter_and_the_buckets_can_be_added_up() {
     Delays all = new Delays();
     for (long millis = 1; millis <= 1_000; millis++) {
       Delays one = new Delays();

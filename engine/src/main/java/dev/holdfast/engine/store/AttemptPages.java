@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class AttemptPages {
   private static final Comparator<Attempt> BY_TIME =
       Comparator.comparing(Attempt::at)
-          .thenComparing(Attempt::message)
-          .thenComparing(Attempt::number);
+          .thenComparingLong(Attempt::message)
+          .thenComparingInt(Attempt::number);
 
   private AttemptPages() {}
 

@@ -58,7 +58,13 @@ final class AttemptReads implements AttemptPages.Source {
           + Rows.ATTEMPT_COLUMNS
           + ", sum FROM attempts WHERE message = ? AND number < ? ORDER BY number DESC LIMIT ?";
 
+  private static final String IS_OF_TENANT =
+      "SELECT 1 FROM events WHERE tenant = ?2 AND id ="
+          + " coalesce((SELECT event FROM open WHERE id = ?1),"
+          + " (SELECT event FROM messages WHERE id = ?1))";
+
   private final Transactions.Statements connection;
+  private final String tenant;
   private final Set<Long> endpoints;
   private final int mostRows;
   private final long indexedThrough;
@@ -69,9 +75,10 @@ final class AttemptReads implements AttemptPages.Source {
   /**
    * @param endpoints those that are asked for
    */
-  AttemptReads(Transactions.Statements connection, Set<Long> endpoints, int mostRows)
+  AttemptReads(Transactions.Statements connection, String tenant, Set<Long> endpoints, int mostRows)
       throws SQLException {
     this.connection = connection;
+    this.tenant = tenant;
     this.endpoints = endpoints;
     this.mostRows = mostRows;
     this.indexedThrough = HistoryReads.indexedThrough(connection);
@@ -195,7 +202,7 @@ final class AttemptReads implements AttemptPages.Source {
       throws SQLException {
     List<Attempt> found = new ArrayList<>();
     for (Long message : messages) {
-      if (message > after.message()) {
+      if (message > after.message() || !isOfTenant(message)) {
         continue;
       }
       if (found.size() >= limit) {
@@ -210,6 +217,16 @@ final class AttemptReads implements AttemptPages.Source {
       }
     }
     return found;
+  }
+
+  /** As everywhere, it is the event that says whose a message is. */
+  private boolean isOfTenant(long message) throws SQLException {
+    PreparedStatement statement = connection.prepare(IS_OF_TENANT);
+    statement.setLong(1, message);
+    statement.setString(2, tenant);
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next();
+    }
   }
 
   /** A message may be dropped without an attempt. */

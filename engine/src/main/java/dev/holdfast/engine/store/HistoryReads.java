@@ -114,7 +114,8 @@ final class HistoryReads implements History {
             isOfAnother(connection, "endpoints", query.endpoint(), query.tenant())
                 ? new AttemptPage(List.of(), null)
                 : AttemptPages.page(
-                    new AttemptReads(connection, Set.of(query.endpoint()), limits.historyRows()),
+                    new AttemptReads(
+                        connection, query.tenant(), Set.of(query.endpoint()), limits.historyRows()),
                     query,
                     limits.historyRows()));
   }
@@ -131,7 +132,8 @@ final class HistoryReads implements History {
               own.add(endpoint);
             }
           }
-          AttemptReads reads = new AttemptReads(connection, Set.copyOf(own), limits.historyRows());
+          AttemptReads reads =
+              new AttemptReads(connection, tenant, Set.copyOf(own), limits.historyRows());
           return AttemptPages.latest(reads, own, each, limits.historyRows());
         });
   }

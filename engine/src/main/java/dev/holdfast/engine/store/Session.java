@@ -25,6 +25,16 @@ public record Session(
     }
   }
 
+  /** One of a stored key. */
+  public static Session of(byte[] hash, byte[] keyHash, Instant beganAt, Instant expiresAt) {
+    return new Session(hash, keyHash, null, beganAt, expiresAt);
+  }
+
+  /** One of a key that is not stored. */
+  public static Session ofFixed(byte[] hash, byte[] fixed, Instant beganAt, Instant expiresAt) {
+    return new Session(hash, null, fixed, beganAt, expiresAt);
+  }
+
   /** Whether it opens anything at this time, if its key does. */
   public boolean isValid(Instant now) {
     return now.isBefore(expiresAt);

@@ -71,15 +71,13 @@ public final class EveryRow {
       for (int i = 0; i < 3; i++) {
         byte[] cookie = new byte[32];
         random.nextBytes(cookie);
+        Instant end = Sample.NOW.plusSeconds(i + 1);
         store
             .sessions()
             .put(
-                new Session(
-                    cookie,
-                    i == 0 ? null : hash,
-                    i == 0 ? hash : null,
-                    Sample.NOW,
-                    Sample.NOW.plusSeconds(i + 1)),
+                i == 0
+                    ? Session.ofFixed(cookie, hash, Sample.NOW, end)
+                    : Session.of(cookie, hash, Sample.NOW, end),
                 10,
                 10);
       }

@@ -563,7 +563,7 @@ final class ModelStore implements Store, History {
   @Override
   public AttemptPage attempts(AttemptQuery query) {
     Comparator<Attempt> downwards =
-        Comparator.comparing(Attempt::message).thenComparing(Attempt::number).reversed();
+        Comparator.comparingLong(Attempt::message).thenComparingInt(Attempt::number).reversed();
     List<Attempt> found = new ArrayList<>();
     AttemptPosition next = null;
     for (Attempt attempt :

@@ -497,7 +497,7 @@ final class RandomStoreTest {
             tenant(),
             endpoint(),
             random.nextInt(4) == 0 ? created() : null,
-            random.nextInt(4) == 0 ? created() : null,
+            null,
             null,
             random.nextBoolean()
                 ? History.AttemptPosition.START

@@ -51,12 +51,10 @@ abstract class SessionsContract {
   }
 
   private static Session session(int number, byte @Nullable [] keyHash, Instant beganAt) {
-    return new Session(
-        hash(number),
-        keyHash,
-        keyHash == null ? hash(99) : null,
-        beganAt,
-        beganAt.plusSeconds(60));
+    Instant expiresAt = beganAt.plusSeconds(60);
+    return keyHash == null
+        ? Session.ofFixed(hash(number), hash(99), beganAt, expiresAt)
+        : Session.of(hash(number), keyHash, beganAt, expiresAt);
   }
 
   private void put(int number, byte @Nullable [] keyHash) throws Exception {

@@ -109,7 +109,9 @@ public final class ApiServer {
         .context()
         .runOnContext(
             _ ->
-                listen(engine, options, pages, signedIn).onComplete(_ -> keeper.leave()).onComplete(started));
+                listen(engine, options, pages, signedIn)
+                    .onComplete(_ -> keeper.leave())
+                    .onComplete(started));
     try {
       return started
           .future()

@@ -1,12 +1,15 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Attempt;
+import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Outcome;
+import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.core.port.History.AttemptPage;
 import dev.holdfast.core.port.History.AttemptPosition;
 import dev.holdfast.core.port.History.AttemptQuery;
 import dev.holdfast.core.rules.RetrySchedule;
+import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -15,7 +18,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
@@ -107,15 +109,19 @@ final class AttemptsApi {
             .look(
                 view ->
                     ids.stream()
-                        .filter(id -> view.endpoint(tenant, id).isPresent())
-                        .collect(Collectors.toList()))
+                        .flatMap(id -> view.endpoint(tenant, id).stream())
+                        .map(EndpointNow::endpoint)
+                        .toList())
             .compose(
                 known ->
                     engine.read(
                         history ->
                             json(
                                 known,
-                                history.latestAttempts(tenant, known, ApiLimits.RECENT_ATTEMPTS))));
+                                history.latestAttempts(
+                                    tenant,
+                                    known.stream().map(Endpoint::id).toList(),
+                                    ApiLimits.RECENT_ATTEMPTS))));
     exchange.then(answer, json -> exchange.answer(200, json));
   }
 
@@ -133,16 +139,17 @@ final class AttemptsApi {
   }
 
   /** Endpoints that the tenant does not have are left out. */
-  private static Buffer json(List<Long> endpoints, Map<Long, List<Attempt>> latest) {
+  private static Buffer json(List<Endpoint> endpoints, Map<Long, List<Attempt>> latest) {
     return Json.write(
         out -> {
           out.writeStartObject();
           out.writeArrayPropertyStart("items");
-          for (Long endpoint : endpoints) {
+          for (Endpoint endpoint : endpoints) {
             out.writeStartObject();
-            Json.id(out, "endpoint", Id.ENDPOINT, endpoint);
+            Json.id(out, "endpoint", Id.ENDPOINT, endpoint.id());
+            out.writeStringProperty("url", MaskedUrl.of(endpoint.url()));
             out.writeArrayPropertyStart("attempts");
-            for (Attempt attempt : latest.getOrDefault(endpoint, List.of())) {
+            for (Attempt attempt : latest.getOrDefault(endpoint.id(), List.of())) {
               out.writeStartObject();
               Json.time(out, "at", attempt.at());
               out.writeNumberProperty("durationMillis", attempt.durationMillis());

@@ -34,10 +34,7 @@ final class Authentication {
   private final MessageDigest sha256;
 
   Authentication(
-      Authenticator authenticator,
-      InstantSource clock,
-      FailedKeys failedKeys,
-      SignedIn signedIn) {
+      Authenticator authenticator, InstantSource clock, FailedKeys failedKeys, SignedIn signedIn) {
     this.authenticator = authenticator;
     this.clock = clock;
     this.failedKeys = failedKeys;

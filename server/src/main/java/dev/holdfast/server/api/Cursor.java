@@ -47,20 +47,20 @@ final class Cursor {
   record Place(long first, long second) {}
 
   static String text(List list, long before) {
-    return text(ByteBuffer.allocate(length(1)).put(list.letter).putLong(before));
+    byte[] bytes = new byte[length(1)];
+    ByteBuffer.wrap(bytes).put(list.letter).putLong(before);
+    return sealed(bytes);
   }
 
   static String text(List list, Place place) {
-    return text(
-        ByteBuffer.allocate(length(2))
-            .put(list.letter)
-            .putLong(place.first())
-            .putLong(place.second()));
+    byte[] bytes = new byte[length(2)];
+    ByteBuffer.wrap(bytes).put(list.letter).putLong(place.first()).putLong(place.second());
+    return sealed(bytes);
   }
 
-  private static String text(ByteBuffer bytes) {
-    bytes.putInt(check(bytes.array()));
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+  private static String sealed(byte[] bytes) {
+    ByteBuffer.wrap(bytes).putInt(bytes.length - Integer.BYTES, check(bytes));
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
   static long before(List list, String text) {

@@ -54,11 +54,11 @@ enum EndpointSort {
   }
 
   Comparator<Outline> order() {
-    Comparator<Outline> byId = Comparator.comparing(Outline::id, Comparator.reverseOrder());
+    Comparator<Outline> byId = Comparator.comparingLong(Outline::id).reversed();
     return switch (this) {
       case NEWEST -> byId;
       case URL -> Comparator.comparing(Outline::url).thenComparing(byId);
-      case STATE, FAILURES, WAITING -> Comparator.comparing(this::key).thenComparing(byId);
+      case STATE, FAILURES, WAITING -> Comparator.comparingLong(this::key).thenComparing(byId);
     };
   }
 

@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 
 /**
- * Says which unknown keys, or cookies, are worth looking for in a store that others write into, too: each of
- * them once, and few in a second. What was made meanwhile is learned every second anyway, so
- * whoever sends many that are nobody's makes others wait that long at most. May be used by any
- * thread.
+ * Says which unknown keys, or cookies, are worth looking for in a store that others write into,
+ * too: each of them once, and few in a second. What was made meanwhile is learned every second
+ * anyway, so whoever sends many that are nobody's makes others wait that long at most. May be used
+ * by any thread.
  */
 public final class MissedKeys {
   private static final int MOST = 1_000;

@@ -78,10 +78,10 @@ final class SessionApi {
     String key = null;
     FieldNames names = new FieldNames(parser);
     for (String field = names.next(); field != null; field = names.next()) {
-      switch (field) {
-        case "key" -> key = JsonBody.text(parser, field);
-        default -> throw JsonBody.unknownField(field, "key");
+      if (!field.equals("key")) {
+        throw JsonBody.unknownField(field, "key");
       }
+      key = JsonBody.text(parser, field);
     }
     if (key == null) {
       throw JsonBody.missing("key");

@@ -115,13 +115,11 @@ final class SignedIn {
     byte[] fixed = authenticator.fixedKey();
     boolean isFixed = fixed != null && MessageDigest.isEqual(fixed, keyHash);
     Instant now = clock.instant();
+    Instant end = now.plus(length);
     Session session =
-        new Session(
-            hash(cookie),
-            isFixed ? null : keyHash,
-            isFixed ? proof(cookie, keyHash) : null,
-            now,
-            now.plus(length));
+        isFixed
+            ? Session.ofFixed(hash(cookie), proof(cookie, keyHash), now, end)
+            : Session.of(hash(cookie), keyHash, now, end);
     stored.put(session);
     readAgain();
     return new Begun(open(session, cookie, keyHash), cookie);

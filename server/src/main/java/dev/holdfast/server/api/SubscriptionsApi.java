@@ -2,17 +2,21 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Form;
 import dev.holdfast.core.model.Id;
+import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.Answer;
 import dev.holdfast.core.path.Request;
 import dev.holdfast.core.path.Request.Patch;
+import dev.holdfast.core.path.View;
 import dev.holdfast.server.api.SubscriptionReader.Asked;
 import dev.holdfast.server.api.SubscriptionReader.Rotation;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Creates, shows, changes and ends subscriptions. */
 final class SubscriptionsApi {
@@ -34,7 +38,7 @@ final class SubscriptionsApi {
   List<Route> routes() {
     return List.of(
         Route.postJson(PATH, Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::create),
-        Route.get(PATH, Access.LOOK, Set.of("cursor", "limit"), this::list),
+        Route.get(PATH, Access.LOOK, Set.of("endpoint", "cursor", "limit"), this::list),
         Route.get(PATH + "/{id}", Access.LOOK, Set.of(), this::get),
         Route.patch(PATH + "/{id}", Access.MANAGE, ApiLimits.SUBSCRIPTION_BYTES, this::change),
         Route.delete(PATH + "/{id}", Access.MANAGE, this::delete),
@@ -123,19 +127,45 @@ final class SubscriptionsApi {
   private void list(Exchange exchange, byte[] body) {
     int limit = exchange.parameters().limit();
     long before = exchange.parameters().before(Cursor.List.SUBSCRIPTIONS);
+    Long endpoint = exchange.parameters().id("endpoint", Id.ENDPOINT);
     String tenant = exchange.tenant();
     Instant now = clock.instant();
     exchange.then(
-        engine.look(
-            view ->
-                view.subscriptions(tenant, before, limit + 1).stream()
-                    .map(subscription -> ShownSubscription.of(view, subscription))
-                    .toList()),
-        found ->
+        engine.look(view -> page(view, tenant, endpoint, before, limit)),
+        page ->
             exchange.answerLargeList(
-                Page.of(found, limit, SubscriptionsApi::cursorAfter),
-                SubscriptionsApi::cursorAfter,
-                (out, shown) -> shown.write(out, now)));
+                page, SubscriptionsApi::cursorAfter, (out, shown) -> shown.write(out, now)));
+  }
+
+  /**
+   * The next subscriptions, or those of one endpoint. Looks at no more than a fixed number: it does
+   * so on the event loop, and there may be very many of others.
+   */
+  private static Page<ShownSubscription> page(
+      View view, String tenant, @Nullable Long endpoint, long before, int limit) {
+    if (endpoint == null) {
+      return Page.of(
+          view.subscriptions(tenant, before, limit + 1).stream()
+              .map(subscription -> ShownSubscription.of(view, subscription))
+              .toList(),
+          limit,
+          SubscriptionsApi::cursorAfter);
+    }
+    List<ShownSubscription> found = new ArrayList<>();
+    List<Subscription> looked = view.subscriptions(tenant, before, ApiLimits.LIST_ROWS);
+    for (Subscription subscription : looked) {
+      if (subscription.endpoint() == endpoint) {
+        found.add(ShownSubscription.of(view, subscription));
+        if (found.size() > limit) {
+          return Page.of(found, limit, SubscriptionsApi::cursorAfter);
+        }
+      }
+    }
+    return new Page<>(
+        found,
+        looked.size() < ApiLimits.LIST_ROWS
+            ? null
+            : Cursor.text(Cursor.List.SUBSCRIPTIONS, looked.getLast().id()));
   }
 
   private static String cursorAfter(ShownSubscription last) {

@@ -111,7 +111,8 @@ final class Wiring {
       EndpointUrls urls = new PermittedUrls(options.egress(), engine::findForbidden);
       api =
           ApiServer.start(
-              engine, apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls, speed));
+              engine,
+              apiOptions(settings, options, urls, keys, clock, metrics, tracer, tls, speed));
       engine.audit().append(started(settings, clock.instant()));
       List<Long> timers = new ArrayList<>();
       timers.add(vertx.setPeriodic(USES_WRITTEN_EVERY.toMillis(), _ -> writeUses(vertx, keys)));

@@ -6,22 +6,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Sessions that are kept in memory, as a store that several servers share would keep them. */
+/** Sessions that are kept in memory. */
 final class FakeSessions implements SessionRows {
   private final List<Session> all = new CopyOnWriteArrayList<>();
-  private final boolean isShared;
-
-  FakeSessions() {
-    this(false);
-  }
-
-  FakeSessions(boolean isShared) {
-    this.isShared = isShared;
-  }
 
   @Override
   public boolean isShared() {
-    return isShared;
+    return false;
   }
 
   @Override

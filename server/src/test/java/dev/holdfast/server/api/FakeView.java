@@ -4,6 +4,7 @@ import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.path.View;
 import dev.holdfast.core.port.Snapshot.Unfinished;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
@@ -53,7 +54,14 @@ final class FakeView implements View {
 
   @Override
   public List<EndpointNow> endpoints(String tenant, long before, int limit) {
-    return endpoints.headMap(before, false).descendingMap().values().stream().limit(limit).toList();
+    List<EndpointNow> found = new ArrayList<>();
+    for (EndpointNow now : endpoints.headMap(before, false).descendingMap().values()) {
+      if (found.size() == limit) {
+        break;
+      }
+      found.add(now);
+    }
+    return found;
   }
 
   @Override

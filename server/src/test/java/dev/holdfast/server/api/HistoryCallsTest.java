@@ -78,6 +78,23 @@ class HistoryCallsTest {
         .get(0);
   }
 
+  @Test
+  void the_subscriptions_of_one_endpoint_are_found_among_others() throws Exception {
+    String first = text(subscribe("/a", "\"types\":[\"one\"]"), "id");
+    JsonNode other = subscribe("/b", "\"types\":[\"*\"]");
+    JsonNode second = subscribe("/a", "\"types\":[\"two\"]");
+    String path = "/v1/subscriptions?endpoint=" + text(second, "endpoint");
+    assertThat(all(get(path), "id")).containsExactly(text(second, "id"), first);
+    JsonNode page = get(path + "&limit=1");
+    assertThat(all(page, "id")).containsExactly(text(second, "id"));
+    assertThat(all(get(path + "&limit=1&cursor=" + text(page, "next")), "id"))
+        .containsExactly(first);
+    assertThat(all(get("/v1/subscriptions?endpoint=" + text(other, "endpoint")), "id"))
+        .containsExactly(text(other, "id"));
+    assertThat(get("/v1/subscriptions?endpoint=" + UNKNOWN).get("items")).isEmpty();
+    assertThat(server.get("/v1/subscriptions?endpoint=x").status()).isEqualTo(400);
+  }
+
   // ---- events
 
   @Test
@@ -282,6 +299,7 @@ class HistoryCallsTest {
     assertThat(get(attempts + "since=" + text(failure, "at")).get("items")).hasSize(2);
     JsonNode recent = get("/v1/endpoints/recent?ids=" + endpoint + "," + UNKNOWN);
     assertThat(all(recent, "endpoint")).containsExactly(endpoint);
+    assertThat(all(recent, "url")).containsExactly(text(get("/v1/endpoints/" + endpoint), "url"));
     JsonNode drawn = recent.get("items").get(0).get("attempts");
     assertThat(drawn.valueStream().map(one -> text(one, "outcome")))
         .containsExactly("failure", "success");

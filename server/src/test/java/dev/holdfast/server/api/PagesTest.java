@@ -23,6 +23,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,8 @@ class PagesTest {
   private static final Pattern LINK = Pattern.compile("\\b(?:src|href)=\"([^\"]+)\"");
 
   private final Vertx vertx = Vertx.vertx();
+
+  @SuppressWarnings("NullAway.Init")
   private TestServer server;
 
   @BeforeEach
@@ -213,7 +216,7 @@ class PagesTest {
   @ParameterizedTest
   @NullSource
   @ValueSource(strings = {"", "br", "identity", "gzip;q=0", "br, gzip; q=0.00", "xgzip"})
-  void gzip_is_for_those_who_take_it(String acceptEncoding) {
+  void gzip_is_for_those_who_take_it(@Nullable String acceptEncoding) {
     assertThat(PagesApi.takesGzip(acceptEncoding)).isFalse();
   }
 
@@ -221,7 +224,8 @@ class PagesTest {
   void files_are_found_in_a_jar_too(@TempDir Path directory) throws Exception {
     Path jar = directory.resolve("a program#1.jar");
     try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
-      Path classes = Path.of(Pages.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      Path classes =
+          Path.of(Pages.class.getProtectionDomain().getCodeSource().getLocation().toURI());
       Path pages = classes.resolve(Pages.class.getPackageName().replace('.', '/'));
       try (Stream<Path> files = Files.walk(pages)) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -263,7 +267,7 @@ class PagesTest {
       Map<String, PageFile> files, String path, PageFile file, Pattern reference) {
     Matcher found = reference.matcher(new String(file.plain().bytes(), StandardCharsets.UTF_8));
     while (found.find()) {
-      String target = found.group(1);
+      String target = Objects.requireNonNull(found.group(1));
       if (!target.startsWith("data:")) {
         assertThat(URI.create(path).resolve(target).toString())
             .as("what %s takes from %s", path, target)

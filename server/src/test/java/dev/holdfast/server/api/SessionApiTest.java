@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -36,9 +37,14 @@ class SessionApiTest {
   private final FakeKeys keys = TestServer.keys();
   private volatile Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
-  @TempDir Path data;
+  @TempDir
+  @SuppressWarnings("NullAway.Init")
+  Path data;
 
+  @SuppressWarnings("NullAway.Init")
   private RealEngine engine;
+
+  @SuppressWarnings("NullAway.Init")
   private TestServer server;
 
   @BeforeEach
@@ -77,7 +83,8 @@ class SessionApiTest {
     assertThat(reply.status()).as(reply.text()).isEqualTo(201);
     Matcher cookie = COOKIE.matcher(reply.header("set-cookie").orElseThrow());
     assertThat(cookie.matches()).as("%s", reply.header("set-cookie")).isTrue();
-    return new Browser(cookie.group(1), reply.json().get("csrf").asString());
+    return new Browser(
+        Objects.requireNonNull(cookie.group(1)), reply.json().get("csrf").asString());
   }
 
   private static List<String> texts(JsonNode array) {
@@ -227,8 +234,7 @@ class SessionApiTest {
     Browser admin = signedIn(TestServer.ADMIN_KEY);
     String cookie = "holdfast_session=" + admin.cookie();
     String viewer = "Bearer " + TestServer.VIEWER_KEY;
-    assertThat(
-            call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", viewer).status())
+    assertThat(call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", viewer).status())
         .isEqualTo(403);
     for (String wrong : List.of("Bearer wrong", "Basic YTpi", "")) {
       assertThat(call("GET", "/v1/keys", "", "Cookie", cookie, "Authorization", wrong).status())
@@ -236,8 +242,7 @@ class SessionApiTest {
           .isEqualTo(401);
     }
     String right = "Bearer " + TestServer.ADMIN_KEY;
-    assertThat(
-            call("POST", "/v1/events", EVENT, "Cookie", "x=1", "Authorization", right).status())
+    assertThat(call("POST", "/v1/events", EVENT, "Cookie", "x=1", "Authorization", right).status())
         .as("a key needs no token")
         .isEqualTo(202);
   }
@@ -347,8 +352,11 @@ class SessionApiTest {
             .orElseThrow();
     for (int i = 0; i < 3; i++) {
       stored.put(
-          new Session(
-              new byte[] {(byte) i}, like.keyHash(), null, now, now.plusSeconds(60)),
+          Session.of(
+              new byte[] {(byte) i},
+              Objects.requireNonNull(like.keyHash()),
+              now,
+              now.plusSeconds(60)),
           3,
           ApiLimits.SESSIONS);
     }

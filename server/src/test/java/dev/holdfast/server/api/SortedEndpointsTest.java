@@ -18,7 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -27,6 +27,7 @@ import tools.jackson.databind.JsonNode;
 class SortedEndpointsTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final int VERY_MANY = 100_000;
+  private static final List<State> STATES = List.of(State.DISABLED, State.FROZEN, State.ENABLED);
   private static final List<String> SORTS =
       List.of("newest", "url", "state", "failures", "waiting");
 
@@ -73,12 +74,12 @@ class SortedEndpointsTest {
   }
 
   private void addMany(int count) {
-    Random random = new Random(7);
+    SplittableRandom random = new SplittableRandom(7);
     for (int i = 1; i <= count; i++) {
       add(
           i,
           "https://host%d.example/Path/%d?key=%d".formatted(random.nextInt(1_000), i, i),
-          State.values()[random.nextInt(3)],
+          STATES.get(random.nextInt(STATES.size())),
           random.nextInt(40),
           new Unfinished(
               random.nextInt(3), random.nextInt(3), random.nextInt(3), random.nextInt(3)));
@@ -91,17 +92,13 @@ class SortedEndpointsTest {
       case "url" ->
           Comparator.<String, String>comparing(id -> endpoint(id).url()).thenComparing(byId);
       case "state" ->
-          Comparator.<String, Integer>comparing(
-                  id ->
-                      List.of(State.DISABLED, State.FROZEN, State.ENABLED)
-                          .indexOf(endpoint(id).health().state()))
+          Comparator.<String>comparingInt(id -> STATES.indexOf(endpoint(id).health().state()))
               .thenComparing(byId);
       case "failures" ->
-          Comparator.<String, Integer>comparing(id -> -endpoint(id).health().consecutiveFailures())
+          Comparator.<String>comparingInt(id -> -endpoint(id).health().consecutiveFailures())
               .thenComparing(byId);
       case "waiting" ->
-          Comparator.<String, Integer>comparing(id -> -waiting.getOrDefault(id, 0))
-              .thenComparing(byId);
+          Comparator.<String>comparingInt(id -> -waiting.getOrDefault(id, 0)).thenComparing(byId);
       default -> byId;
     };
   }

@@ -107,6 +107,7 @@ class TenantIsolationTest {
         "GET /v1/subscriptions",
         own("/v1/subscriptions"),
         own("/v1/subscriptions?limit=1"),
+        own("/v1/subscriptions?endpoint={endpoint}"),
         own("/v1/subscriptions?cursor={subscriptionsCursor}"));
     put(all, "GET /v1/subscriptions/{id}", notFound("/v1/subscriptions/{subscription}"));
     put(

@@ -183,9 +183,7 @@ class SharedServersTest {
   }
 
   private int look(Server server, String cookie) throws Exception {
-    return client
-        .send(browser(server, cookie).build(), BodyHandlers.ofString())
-        .statusCode();
+    return client.send(browser(server, cookie).build(), BodyHandlers.ofString()).statusCode();
   }
 
   private static HttpRequest.Builder browser(Server server, String cookie) {

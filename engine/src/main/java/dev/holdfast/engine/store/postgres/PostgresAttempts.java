@@ -63,7 +63,7 @@ final class PostgresAttempts implements AttemptPages.Source {
           + " AND (message < ? OR number < ?) ORDER BY message DESC, number DESC LIMIT ?";
 
   private static final Comparator<Attempt> DOWNWARDS =
-      Comparator.comparing(Attempt::message).thenComparing(Attempt::number).reversed();
+      Comparator.comparingLong(Attempt::message).thenComparingInt(Attempt::number).reversed();
 
   private final Connection connection;
   private final String tenant;

@@ -16,7 +16,7 @@ final class PostgresOutlines {
           + " ORDER BY id DESC LIMIT ?";
 
   private static final String UNFINISHED =
-      "SELECT endpoint, count(*) FROM (SELECT endpoint FROM open WHERE tenant = ? LIMIT ?) some"
+      "SELECT endpoint, count(*) FROM (SELECT endpoint FROM open WHERE tenant = ? LIMIT ?) counted"
           + " GROUP BY endpoint";
 
   private PostgresOutlines() {}
