@@ -68,7 +68,8 @@ public final class Model {
   private final Map<Long, Subscription> subscriptions = new TreeMap<>();
 
   /** Of these, the ones whose end was asked for. */
-  private final Set<Long> leaving = new HashSet<>();
+  /** Subscriptions that are to end, each with how many have asked for it and not been refused. */
+  private final Map<Long, Integer> leaving = new HashMap<>();
 
   /** Ended ones that may have unfinished messages, and since when the engine knows. */
   private final Map<Long, Instant> ended = new TreeMap<>();
@@ -190,7 +191,7 @@ public final class Model {
   private Wanted wanted(String type, @Nullable String subject, Instant now) {
     Map<Long, Expected> messages = new HashMap<>();
     for (Subscription subscription : subscriptions.values()) {
-      if (!leaving.contains(subscription.id()) && subscription.interest().covers(type, subject)) {
+      if (!leaving.containsKey(subscription.id()) && subscription.interest().covers(type, subject)) {
         messages.put(
             subscription.id(),
             new Expected(
@@ -257,7 +258,7 @@ public final class Model {
     Versioning asked = new Versioning(ids, version, now, new HashSet<>(), new HashSet<>());
     versionings.put(question, asked);
     for (Subscription subscription : subscriptions.values()) {
-      if (isOfObjects(subscription) && !leaving.contains(subscription.id())) {
+      if (isOfObjects(subscription) && !leaving.containsKey(subscription.id())) {
         asked.expected().add(subscription.id());
       }
       wish(history(subscription.id()), asked);
@@ -378,14 +379,14 @@ public final class Model {
   }
 
   public void unsubscribing(long subscription, Instant now) {
-    leaving.add(subscription);
+    leaving.merge(subscription, 1, Integer::sum);
     versionings.values().forEach(one -> one.expected().remove(subscription));
     replays.newcomers.leaving(subscription);
     subscriptionsChangedAt = now;
   }
 
   public void notUnsubscribed(long subscription, Instant now) {
-    leaving.remove(subscription);
+    leaving.computeIfPresent(subscription, (_, asked) -> asked == 1 ? null : asked - 1);
     subscriptionsChangedAt = now;
   }
 
@@ -710,7 +711,7 @@ public final class Model {
         case Write.ChangeState change -> checkChanged(change);
         case Write.Unsubscribe unsubscribe ->
             unless(
-                leaving.contains(unsubscribe.subscription().id()),
+                leaving.containsKey(unsubscribe.subscription().id()),
                 "a subscription ends when somebody asks for it",
                 unsubscribe);
         case Write.Subscribe subscribe -> Newcomers.checkCame(subscribe);
@@ -1066,7 +1067,7 @@ public final class Model {
   }
 
   private boolean hasEnded(long subscription) {
-    return leaving.contains(subscription) || !subscriptions.containsKey(subscription);
+    return leaving.containsKey(subscription) || !subscriptions.containsKey(subscription);
   }
 
   /** A batch is on disk, whether the engine hears of it or not. */
@@ -1402,7 +1403,7 @@ public final class Model {
 
   /** Since when a message's subscription has ended; {@code MAX} while its end is being recorded. */
   private Optional<Instant> endedSince(MessageModel message) {
-    return leaving.contains(message.subscription)
+    return leaving.containsKey(message.subscription)
         ? Optional.of(Instant.MAX)
         : Optional.ofNullable(ended.get(message.subscription));
   }

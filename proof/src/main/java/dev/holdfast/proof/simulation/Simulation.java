@@ -679,10 +679,11 @@ final class Simulation {
       case Action.Unsubscribe unsubscribe -> {
         Subscription which = store.subscriptionAt(unsubscribe.which());
         if (which != null) {
+          Request question = new Request.Unsubscribe(TENANT, which.id());
           ask(
-              new Request.Unsubscribe(TENANT, which.id()),
+              question,
               answer -> {
-                if (answer instanceof Answer.Refused) {
+                if (answer instanceof Answer.Refused && heard.containsKey(question)) {
                   model.notUnsubscribed(which.id(), now);
                 }
               });
