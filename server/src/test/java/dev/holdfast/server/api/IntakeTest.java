@@ -110,7 +110,7 @@ class IntakeTest {
 
   @Test
   void a_wrong_method_is_405_and_names_the_right_ones() throws Exception {
-    Reply reply = server.get("/v1/events");
+    Reply reply = server.get("/v1/events/batch");
     isProblem(reply, 405);
     assertThat(reply.header("allow")).contains("POST");
     Reply put = server.send("PUT", "/v1/subscriptions/sub_0000000000001", new byte[0]);
