@@ -33,6 +33,10 @@ class ScreenshotsTest {
   private static final Pattern NONE_FROZEN = Pattern.compile("frozen\\s*0");
   private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
   private static final String FAILING = "typo-never-works";
+  private static final String BOTTOM_OF_CONTENT =
+      "Math.ceil(Math.max(...[...document.querySelector('main').children].map((one) => one.getBoundingClientRect().bottom)))";
+
+  private static final int MARGIN = 32;
   private static final int WIDTH = 1_280;
   private static final int SHORTEST = 640;
   private static final int TALLEST = 1_000;
@@ -195,11 +199,7 @@ class ScreenshotsTest {
     Page page = window.page();
     int width = page.viewportSize().width;
     int content =
-        ((Number)
-                Objects.requireNonNull(
-                    page.evaluate(
-                        "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom) + 32")))
-            .intValue();
+        ((Number) Objects.requireNonNull(page.evaluate(BOTTOM_OF_CONTENT))).intValue() + MARGIN;
     int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
     page.setViewportSize(width, height);
     page.evaluate("document.activeElement.blur()");
