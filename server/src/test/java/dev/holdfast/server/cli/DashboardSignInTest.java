@@ -102,7 +102,7 @@ class DashboardSignInTest {
     try (Browser.Window window = dashboard.signIn(Browser.Look.LIGHT, RunningServer.KEY)) {
       Page page = window.page();
       assertThat(page).hasURL(dashboard.url() + "/");
-      assertThat((Object) page.evaluate("location.hash")).isEqualTo("");
+      assertThat(page.evaluate("location.hash")).isEqualTo("");
       page.goBack();
       assertThat(page.url()).doesNotContain("hf_");
       window.check();

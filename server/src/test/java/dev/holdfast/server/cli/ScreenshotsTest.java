@@ -33,6 +33,10 @@ class ScreenshotsTest {
   private static final Pattern NONE_FROZEN = Pattern.compile("frozen\\s*0");
   private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
   private static final String FAILING = "typo-never-works";
+  private static final String BOTTOM_OF_CONTENT =
+      "Math.ceil(Math.max(...[...document.querySelector('main').children].map((one) => one.getBoundingClientRect().bottom)))";
+
+  private static final int MARGIN = 32;
   private static final int WIDTH = 1_280;
   private static final int SHORTEST = 640;
   private static final int TALLEST = 1_000;
@@ -102,6 +106,7 @@ class ScreenshotsTest {
       for (Shot shot : shots(api)) {
         window.page().navigate(shot.path());
         assertThat(window.heading()).isVisible();
+        assertThat(window.page().locator("main " + shot.last()).first()).isVisible();
         assertThat(window.page().locator("main .skeleton")).hasCount(0);
         if (shot.name().equals("subscription-new")) {
           fill(window);
@@ -112,8 +117,8 @@ class ScreenshotsTest {
     }
   }
 
-  /** A page and the name of its picture. */
-  private record Shot(String name, String path) {}
+  /** A page, the name of its picture, and what comes last when it is loaded. */
+  private record Shot(String name, String path, String last) {}
 
   private static void makeSomethingToShow(ApiClient api) throws CommandFailed {
     for (String name : List.of("crm-healthy", "accounting-healthy")) {
@@ -163,21 +168,21 @@ class ScreenshotsTest {
             .text("id");
     String replay = api.get("/v1/replays").list("items").getLast().text("id");
     return List.of(
-        new Shot("endpoints", "/endpoints?sort=failures"),
-        new Shot("endpoint", "/endpoints/" + endpoint(api, "chat-flaps")),
-        new Shot("messages", "/messages"),
-        new Shot("message", "/messages/" + message.text("id")),
-        new Shot("events", "/events"),
-        new Shot("event", "/events/" + event.text("id")),
-        new Shot("subscriptions", "/subscriptions"),
-        new Shot("subscription-new", "/subscriptions/new"),
-        new Shot("subscription", "/subscriptions/" + filtered),
-        new Shot("replays", "/replays"),
-        new Shot("replay", "/replays/" + replay),
-        new Shot("keys", "/keys"),
-        new Shot("audit", "/audit"),
-        new Shot("settings", "/settings?q=circuit"),
-        new Shot("cluster", "/cluster"));
+        new Shot("endpoints", "/endpoints?sort=failures", ".spark rect"),
+        new Shot("endpoint", "/endpoints/" + endpoint(api, "chat-flaps"), ".chart-area circle"),
+        new Shot("messages", "/messages", "tbody tr"),
+        new Shot("message", "/messages/" + message.text("id"), ".headers"),
+        new Shot("events", "/events", "tbody tr"),
+        new Shot("event", "/events/" + event.text("id"), ".matches li"),
+        new Shot("subscriptions", "/subscriptions", "tbody tr"),
+        new Shot("subscription-new", "/subscriptions/new", "form"),
+        new Shot("subscription", "/subscriptions/" + filtered, ".secrets li"),
+        new Shot("replays", "/replays", ".progress"),
+        new Shot("replay", "/replays/" + replay, ".facts"),
+        new Shot("keys", "/keys", "tbody tr"),
+        new Shot("audit", "/audit", ".audit-entry"),
+        new Shot("settings", "/settings?q=circuit", "tbody tr"),
+        new Shot("cluster", "/cluster", ".facts"));
   }
 
   private static void fill(Browser.Window window) {
@@ -194,11 +199,7 @@ class ScreenshotsTest {
     Page page = window.page();
     int width = page.viewportSize().width;
     int content =
-        ((Number)
-                Objects.requireNonNull(
-                    page.evaluate(
-                        "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom) + 32")))
-            .intValue();
+        ((Number) Objects.requireNonNull(page.evaluate(BOTTOM_OF_CONTENT))).intValue() + MARGIN;
     int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
     page.setViewportSize(width, height);
     page.evaluate("document.activeElement.blur()");
