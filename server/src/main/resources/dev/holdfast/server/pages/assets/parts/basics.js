@@ -5,6 +5,7 @@
 //   <${StateBadge} state="frozen" />                          an endpoint's state: shape and word
 //   <${StatusBadge} status="parked" />                        a message's status, a replay's state, or an attempt's outcome: shape and word
 //   <${Ago} time=${t} />  <${Age} …/> ('3 min')  <${Countdown} time=${t} />  <${Time} time=${t} />    each with the UTC time as title; '–' for null
+//        real on Ago and Countdown: by the wall's clock also in the demo (when a key expires)
 //   <${Id} value=${id} href="/messages/…" />                  an id in fixed width, linked when href is given, with a copy button when copy
 //   <${Copy} text=${…} label="Copy the id" />
 //   <${Button} onClick kind="primary|danger|plain" busy=${b} small disabled>Enable<//>   href makes it a link
@@ -102,12 +103,12 @@ function tick() {
   return speed() > 1 ? 250 : 1000;
 }
 
-export function Ago({ time }) {
+export function Ago({ time, real = false }) {
   const now = useNow(tick());
   if (!time) {
     return html`<span class="quiet">–</span>`;
   }
-  return html`<time datetime=${time} title=${format.utc(time)}>${format.ago(time, now)}</time>`;
+  return html`<time datetime=${time} title=${format.utc(time)}>${real ? format.realAgo(time, now) : format.ago(time, now)}</time>`;
 }
 
 export function Age({ time }) {
@@ -118,12 +119,12 @@ export function Age({ time }) {
   return html`<time datetime=${time} title=${format.utc(time)}>${format.age(time, now)}</time>`;
 }
 
-export function Countdown({ time, past = 'now' }) {
+export function Countdown({ time, past = 'now', real = false }) {
   const now = useNow(tick());
   if (!time) {
     return html`<span class="quiet">–</span>`;
   }
-  const text = format.until(time, now);
+  const text = real ? format.realUntil(time, now) : format.until(time, now);
   return html`<time datetime=${time} title=${format.utc(time)}>${text === 'now' ? past : text}</time>`;
 }
 
