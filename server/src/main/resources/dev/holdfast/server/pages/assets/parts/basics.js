@@ -20,10 +20,11 @@
 //   notify('Enabled.'), notify('…', 'bad'); <${Notices} />     short messages, read out; app.js has the one Notices
 //   <${Shape} name="frozen" />                                the small figures: enabled disabled frozen failing pending waiting parked
 //                                                             delivered dropped running done cancelled info warn
-import { html, useState, useEffect, useRef, useId } from '../lib/html.js';
+import { html, useState, useEffect, useMemo, useRef, useId } from '../lib/html.js';
 import { useNow } from '../lib/clock.js';
 import { speed } from '../lib/session.js';
 import * as format from '../lib/format.js';
+import { pretty } from '../lib/exact.js';
 
 const SHAPES = {
   enabled: html`<circle cx="6" cy="6" r="4.5" fill="currentColor" />`,
@@ -256,19 +257,8 @@ export function Tabs({ value, onChange, items, label }) {
 }
 
 export function JsonView({ value, label = 'JSON', copy = true }) {
-  const text = pretty(value);
+  const text = useMemo(() => pretty(typeof value === 'string' ? value : JSON.stringify(value) ?? ''), [value]);
   return html`<div class="code-block">${copy && html`<${Copy} text=${text} label="Copy ${label}" />`}<pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre></div>`;
-}
-
-function pretty(value) {
-  if (typeof value !== 'string') {
-    return JSON.stringify(value, null, 2) ?? '';
-  }
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return value;
-  }
 }
 
 const NOTICE_MILLIS = 5000;
