@@ -12,10 +12,11 @@
 //   <${Facts} items=${[['State', html`…`], ['Since', …]]} />   a list of terms and values; entries that are null are left out
 //   <${Empty} title="…">what to do<//>  <${Loading} rows=${5} />  <${ErrorBox} error=${problem} retry=${reload} />
 //   <${Loaded} load=${load} empty=${(d) => d.items.length === 0} whenEmpty=${html`<${Empty} …/>`}>${(data) => html`…`}<//>
-//        skeleton, error with retry, empty state, or the function's result; old data stays while and when a refresh fails
+//        skeleton, error with retry, empty state, or the function's result; old data stays while and when a refresh fails. While the banner says
+//        that the server is not heard, it is not said again here: <${LoadError} load=${load} /> is the error of a load, or nothing then
 //   <${Confirm} open=${b} title text action="Freeze" kind="danger" busy error onConfirm onCancel>more<//>   a modal <dialog>
 //   <${Tabs} value=${v} onChange=${set} items=${[['hour', 'Hour'], ['day', 'Day']]} label="Span" />   one of few, as buttons
-//   <${JsonView} value=${anything} label="Data" />             pretty-printed text; a string that is JSON is parsed first
+//   <${JsonView} value=${anything} label="Data" />             on several lines; a string that is JSON too
 //   <${Note} kind="warn|bad|info|good">text<//>               a framed sentence with a shape
 //   notify('Enabled.'), notify('…', 'bad'); <${Notices} />     short messages, read out; app.js has the one Notices
 //   <${Shape} name="frozen" />                                the small figures: enabled disabled frozen failing pending waiting parked
@@ -23,8 +24,9 @@
 import { html, useState, useEffect, useMemo, useRef, useId } from '../lib/html.js';
 import { useNow } from '../lib/clock.js';
 import { speed } from '../lib/session.js';
-import * as format from '../lib/format.js';
+import { useLiveState } from '../lib/live.js';
 import { pretty } from '../lib/exact.js';
+import * as format from '../lib/format.js';
 
 const SHAPES = {
   enabled: html`<circle cx="6" cy="6" r="4.5" fill="currentColor" />`,
@@ -49,6 +51,7 @@ SHAPES.bad = SHAPES.failing;
 SHAPES.live = SHAPES.enabled;
 SHAPES.connecting = SHAPES.pending;
 SHAPES.disconnected = SHAPES.dropped;
+SHAPES.refused = SHAPES.warn;
 SHAPES.paused = SHAPES.parked;
 SHAPES.active = SHAPES.enabled;
 
@@ -213,12 +216,17 @@ export function Note({ kind = 'info', children, action }) {
   return html`<div class="note tone-${tone}"><${Shape} name=${kind} /><div class="note-body">${children}</div>${action}</div>`;
 }
 
+export function LoadError({ load, otherwise = null }) {
+  const state = useLiveState();
+  return load.error === null || (load.error.status === 0 && state === 'disconnected') ? otherwise : html`<${ErrorBox} error=${load.error} retry=${load.reload} />`;
+}
+
 export function Loaded({ load, rows = 4, empty, whenEmpty, children }) {
   if (load.data === undefined) {
-    return load.error ? html`<${ErrorBox} error=${load.error} retry=${load.reload} />` : html`<${Loading} rows=${rows} />`;
+    return load.error ? html`<${LoadError} load=${load} otherwise=${html`<p class="quiet">This is loaded when the server is heard again.</p>`} />` : html`<${Loading} rows=${rows} />`;
   }
   const body = empty && empty(load.data) ? whenEmpty : children(load.data);
-  return html`${load.error && html`<${ErrorBox} error=${load.error} retry=${load.reload} />`}${body}`;
+  return html`<${LoadError} load=${load} />${body}`;
 }
 
 export function Confirm({ open, title, text, action, kind = 'primary', busy = false, error = null, onConfirm, onCancel, children }) {
