@@ -1,7 +1,7 @@
 // JSON with its digits and the order of its keys, which JSON.parse and JSON.stringify change: 9007199254740993 becomes
 // 9007199254740992, 12.50 becomes 12.5. Bodies of events are shown and sent as they are.
 //
-//   await getText(path, query), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
+//   await getText(path, query, { signal }), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
 //   pretty(text)             the same JSON on several lines, touching only the white space (what is nested very deeply stays on
 //                            one line); the text as it is when it is not JSON
 //   member(text, 'data')     the text of a member of the object at the top, or undefined
@@ -10,30 +10,34 @@
 import { callHeaders, queryString, Problem } from './api.js';
 import { ended } from './session.js';
 
-export function getText(path, query = {}) {
-  return text('GET', path + queryString(query));
+export function getText(path, query = {}, { signal } = {}) {
+  return text('GET', path + queryString(query), undefined, signal);
 }
 
 export function sendText(method, path, body) {
   return text(method, path, body);
 }
 
-async function text(method, path, body) {
+async function text(method, path, body, signal) {
   const headers = callHeaders(method);
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }
   let response;
+  let answer;
   try {
-    response = await fetch(path, { method, headers, body });
-  } catch {
+    response = await fetch(path, { method, headers, body, signal });
+    answer = await response.text();
+  } catch (error) {
+    if (signal?.aborted) {
+      throw error;
+    }
     throw new Problem({
       status: 0,
       title: 'The server cannot be reached',
       detail: 'See that the server runs and that this machine reaches it, then try again.',
     });
   }
-  const answer = await response.text();
   if (response.ok) {
     return answer;
   }
