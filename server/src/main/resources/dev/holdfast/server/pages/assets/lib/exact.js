@@ -8,7 +8,9 @@
 //   parse(text)              a value whose numbers are written again as they were (where the browser can; JSON.stringify knows them)
 //   mistake(text)            why a text is not JSON, as a sentence; '' when it is
 import { callHeaders, queryString, Problem } from './api.js';
-import { ended } from './session.js';
+import { ended, check } from './session.js';
+
+const LONGEST_MILLIS = 60_000;
 
 export function getText(path, query = {}, { signal } = {}) {
   return text('GET', path + queryString(query), undefined, signal);
@@ -23,10 +25,11 @@ async function text(method, path, body, signal) {
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }
+  const limit = AbortSignal.timeout(LONGEST_MILLIS);
   let response;
   let answer;
   try {
-    response = await fetch(path, { method, headers, body, signal });
+    response = await fetch(path, { method, headers, body, signal: signal ? AbortSignal.any([signal, limit]) : limit });
     answer = await response.text();
   } catch (error) {
     if (signal?.aborted) {
@@ -34,7 +37,7 @@ async function text(method, path, body, signal) {
     }
     throw new Problem({
       status: 0,
-      title: 'The server cannot be reached',
+      title: limit.aborted ? 'The server does not answer' : 'The server cannot be reached',
       detail: 'See that the server runs and that this machine reaches it, then try again.',
     });
   }
@@ -44,13 +47,17 @@ async function text(method, path, body, signal) {
   if (response.status === 401) {
     ended();
   }
-  let problem;
+  let document;
   try {
-    problem = JSON.parse(answer);
+    document = JSON.parse(answer);
   } catch {
-    problem = { title: `The server answered ${response.status}`, detail: 'The answer is not one of Holdfast. Try again.' };
+    document = { title: `The server answered ${response.status}`, detail: 'The answer is not one of Holdfast. Try again.' };
   }
-  throw new Problem({ ...problem, status: response.status });
+  const problem = new Problem({ ...document, status: response.status, retryAfter: response.headers.get('retry-after') });
+  if (problem.type === 'csrf-token' && await check()) {
+    throw new Problem({ status: 403, title: 'You have signed in otherwise', detail: 'Another tab has signed in with another key. Nothing was sent: look again, then send it again.' });
+  }
+  throw problem;
 }
 
 /** The tokens of a JSON text: strings whole, punctuation one by one, white space left out. */

@@ -3,7 +3,7 @@ import { html, useState, useEffect, useMemo } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { useLoad, usePages } from '../lib/load.js';
 import { may } from '../lib/session.js';
-import { number, bytes, host, plural } from '../lib/format.js';
+import { number, bytes, host } from '../lib/format.js';
 import { getText, member } from '../lib/exact.js';
 import { useUrls } from '../lib/names.js';
 import { Card, Loaded, Empty, Facts, Id, Ago, Time, StatusBadge, Shape, Tabs, Countdown } from '../parts/basics.js';
@@ -73,9 +73,10 @@ function Matches({ id }) {
   const [which, setWhich] = useState('all');
   const load = usePages((cursor) => get(`/v1/events/${encodeURIComponent(id)}/matches`, { cursor }), [id]);
   const items = load.items || [];
+  const more = load.next ? '+' : '';
   const yes = items.filter((one) => one.matched).length;
   const shown = items.filter((one) => which === 'all' || one.matched === (which === 'yes'));
-  return html`<${Card} kind="roomy" title="Who wants it" aside=${items.length > 0 && html`<${Tabs} label="Which subscriptions" value=${which} onChange=${setWhich} items=${[['all', `All ${items.length}`], ['yes', `Yes ${yes}`], ['no', `No ${items.length - yes}`]]} />`}>
+  return html`<${Card} kind="roomy" title="Who wants it" aside=${items.length > 0 && html`<${Tabs} label="Which subscriptions" value=${which} onChange=${setWhich} items=${[['all', `All ${items.length}${more}`], ['yes', `Yes ${yes}${more}`], ['no', `No ${items.length - yes}${more}`]]} />`}>
     <${Loaded} load=${load} rows=${5} empty=${(data) => data.items.length === 0 && !data.next} whenEmpty=${html`<${Empty} title="There are no subscriptions">${may('manage') && html`<p><a href="/subscriptions/new">Make one</a> to get events like this.</p>`}<//>`}>
       ${(data) => html`
         <ul class="matches">${[...shown].sort((a, b) => b.matched - a.matched).map((one) => html`<li key=${one.subscription} class=${one.matched ? 'match-yes' : 'match-no'}>
@@ -85,7 +86,7 @@ function Matches({ id }) {
           ${one.message && html`<a class="match-message" href="/messages/${one.message}">its message</a>`}
         </li>`)}</ul>
         ${shown.length === 0 && html`<p class="quiet">None.</p>`}
-        <p class="hint">By the rules of now${data.next ? `, of the newest ${plural(data.items.length, 'subscription')}; there are more` : ''}.</p>
+        <p class="hint">By the rules of now${data.next ? ', newest subscriptions first' : ''}.</p>
         ${data.next && html`<${More} list=${load} noun="subscriptions" />`}`}
     <//>
   <//>`;
