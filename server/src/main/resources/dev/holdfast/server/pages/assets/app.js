@@ -275,8 +275,14 @@ function Lazy({ load, props }) {
 
 let visited = 0;
 let followed = '';
+let signedInBefore = null;
 
 onSession((current) => {
+  const before = signedInBefore;
+  signedInBefore = current;
+  if (before !== null && current !== null && before.csrf !== current.csrf) {
+    notify(`Another tab has signed in, as ${current.role}. You now see what that key may see; nothing was changed.`, 'warn');
+  }
   const wanted = current === null ? '' : `${current.csrf} ${tenant()}`;
   if (wanted === followed) {
     return;

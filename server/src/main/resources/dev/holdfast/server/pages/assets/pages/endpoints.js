@@ -16,6 +16,8 @@ const DEFAULTS = {
   minAttempts: 100, failureRate: 0.7, disableAfter: 2000, freezeAt: 50_000, freezeSilenceMillis: 72 * 3_600_000, timeoutMillis: 5000, known: false,
 };
 
+const HOUR_MILLIS = 3_600_000;
+
 /** The limits of the rules: the server's where the key may see them, else those that Holdfast comes with. */
 export function useLimits() {
   const load = useLoad(() => get('/v1/settings', {}, { wide: true }), [], { when: may('look-at-server') });
@@ -57,7 +59,7 @@ export function Limits({ endpoint, limits }) {
     // Frozen by silence needs both: more than so many failures in a row, and no success for so long.
     const silence = limits.freezeSilenceMillis;
     const silent = endpoint.lastSuccessAt ? Math.max(0, now - Date.parse(endpoint.lastSuccessAt)) : null;
-    const quiet = silent === null ? `no success since it was created, of ${duration(silence)}` : `silent ${duration(silent)} of ${duration(silence)}`;
+    const quiet = silent === null ? `no success for ${duration(silence)} since it was created` : `silent ${silenceText(silent, silence)}`;
     return html`<div class="limits">
       <${Limit} text=${`frozen when both: ${number(row)} of more than ${number(limits.disableAfter)} in a row, and ${quiet}${usual}`} share=${Math.min(row / limits.disableAfter, silent === null ? 1 : silent / silence)} />
       ${row > limits.disableAfter && html`<${Limit} text=${`or ${number(row)} of ${number(limits.freezeAt)} in a row${usual}`} share=${row / limits.freezeAt} />`}
@@ -73,6 +75,12 @@ export function Limits({ endpoint, limits }) {
     <${Limit} text=${`${percent(rate)} of ${number(attempts)}, ${limits.failureRate >= 1 ? 'no limit' : counts ? `limit ${percent(limits.failureRate)}` : `counts from ${number(limits.minAttempts)}`}${usual}`} share=${counts ? rate / limits.failureRate : 0} />
     ${row > 0 && html`<${Limit} text=${`${number(row)} in a row, limit ${number(limits.disableAfter)}${usual}`} share=${row / limits.disableAfter} />`}
   </div>`;
+}
+
+/** '60 of 72 h': both in the same unit. */
+function silenceText(silent, limit) {
+  const hours = (limit * speed()) / HOUR_MILLIS;
+  return hours >= 2 ? `${number(Math.floor((silent * speed()) / HOUR_MILLIS))} of ${number(hours)}\u202fh` : `${duration(silent)} of ${duration(limit)}`;
 }
 
 function Limit({ text, share }) {
@@ -96,7 +104,7 @@ export default function Endpoints() {
     { every: 5000 },
   );
   useChanges(() => !list.deep && list.reload());
-  const recent = useRecent(list.items);
+  const recent = useRecent(list.items, list.deep);
   const filtered = filters.q !== '' || filters.state !== '';
   const columns = [
     { name: 'url', title: 'URL', main: true, wide: true, sort: 'url', cell: (row) => html`<span class="two-lines"><a class="two-rows" href="/endpoints/${row.id}" title=${row.url}>${host(row.url)}</a><small><code>${row.id}</code></small></span>` },
@@ -127,15 +135,15 @@ export default function Endpoints() {
 const RECENT = 100;
 
 /** The newest attempts of the endpoints that are shown, by id. */
-function useRecent(items) {
+function useRecent(items, deep) {
   const ids = (items || []).map((item) => item.id);
-  const load = useLoad(async () => {
+  const load = useLoad(async (signal) => {
     const found = new Map();
     for (let from = 0; from < ids.length; from += RECENT) {
-      const answer = await get('/v1/endpoints/recent', { ids: ids.slice(from, from + RECENT) });
+      const answer = await get('/v1/endpoints/recent', { ids: ids.slice(from, from + RECENT) }, { signal });
       answer.items.forEach((item) => found.set(item.endpoint, item.attempts));
     }
     return found;
-  }, [ids.join()], { every: 5000, keep: true, when: ids.length > 0 });
+  }, [ids.join()], { every: deep ? 0 : 5000, keep: true, when: ids.length > 0 });
   return load.data || new Map();
 }

@@ -106,8 +106,8 @@ function judge(failing, figures, history, now) {
   }
   const lost = figures !== null && figures.droppedToday > 0 ? html` ${plural(figures.droppedToday, 'message')} ${figures.droppedToday === 1 ? 'was' : 'were'} <a href="/messages?status=dropped">dropped today</a>.` : '';
   if (hand.length > 0) {
-    const off = cut ? `at least ${number(hand.length)} endpoints` : plural(hand.length, 'endpoint');
-    return { tone: 'warn', shape: 'disabled', sentence: `Everything is being delivered, but for ${off} that somebody switched off.`, more: html`${cut ? 'Not all that are off were looked at. ' : ''}${held}${lost} <a href="/endpoints?sort=state">See which</a>, and enable what may go on.` };
+    const sentence = cut ? `At least ${number(hand.length)} endpoints are switched off by hand; none that was looked at is failing.` : `Everything is being delivered, but for ${plural(hand.length, 'endpoint')} that somebody switched off.`;
+    return { tone: 'warn', shape: 'disabled', sentence, more: html`${held}${lost} <a href="/endpoints?sort=state">See which</a>, and enable what may go on.` };
   }
   if (figures === null) {
     return { tone: 'plain', shape: 'delivered', sentence: 'No endpoint is failing.', more: held };
@@ -120,10 +120,11 @@ function judge(failing, figures, history, now) {
 }
 
 function heldText({ pending, waiting, parked }) {
-  if (pending + waiting + parked === 0) {
+  const parts = [[pending, 'is pending', 'are pending'], [waiting, 'waits for a retry', 'wait for a retry'], [parked, 'is parked', 'are parked']].filter(([count]) => count > 0);
+  if (parts.length === 0) {
     return 'No message is pending, waits or is parked.';
   }
-  return `${plural(pending, 'message')} ${pending === 1 ? 'is' : 'are'} pending, ${number(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for a retry, ${number(parked)} ${parked === 1 ? 'is' : 'are'} parked.`;
+  return `${parts.map(([count, one, many], i) => `${i === 0 ? plural(count, 'message') : number(count)} ${count === 1 ? one : many}`).join(', ')}.`;
 }
 
 /** Says when messages are pending and are not tried, or not soon; null when they are. */
