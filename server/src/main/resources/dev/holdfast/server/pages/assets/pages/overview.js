@@ -237,7 +237,7 @@ function Failing({ data }) {
 
 function Timeline({ items }) {
   const [count, setCount] = useState(8);
-  return html`<ol class="timeline">${items.slice(0, count).map((change) => html`<li key=${change.at + change.endpoint} class="tone-${{ enabled: 'good', disabled: 'warn', frozen: 'cold' }[change.state]}">
+  return html`<ol class="timeline">${items.slice(0, count).map((change, i) => html`<li key=${`${change.at} ${change.endpoint} ${i}`} class="tone-${{ enabled: 'good', disabled: 'warn', frozen: 'cold' }[change.state]}">
       <${Shape} name=${change.state} /><div><a class="clip" href="/endpoints/${change.endpoint}" title=${change.url}>${host(change.url)}</a><div>${change.state}: ${reasonText(change.reason, change.state)}</div><small><${Ago} time=${change.at} /></small></div></li>`)}</ol>
     ${items.length > count && html`<p class="card-more"><${Button} small onClick=${() => setCount(30)}>Show more<//></p>`}`;
 }
