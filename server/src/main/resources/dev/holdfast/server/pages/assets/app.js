@@ -1,11 +1,11 @@
 // The start of the pages: who is signed in, which page an address means, and the frame around it.
-import { html, render, useState, useEffect, useRef } from './lib/html.js';
+import { html, render, Component, useState, useEffect, useRef } from './lib/html.js';
 import { match, navigate, useRoute } from './lib/router.js';
 import { useSession, session, onSession, may, tenant, knownTenants, chooseTenant, signIn, signOut, resume, speed } from './lib/session.js';
-import { startLive, stopLive, useLiveState } from './lib/live.js';
+import { startLive, stopLive, useLive, useLiveState } from './lib/live.js';
 import { get } from './lib/api.js';
 import { number } from './lib/format.js';
-import { Button, Confirm, Empty, ErrorBox, Loading, Note, Notices, PageHeader, Shape } from './parts/basics.js';
+import { Button, Confirm, Empty, ErrorBox, Loading, Note, Notices, PageHeader, Shape, notify } from './parts/basics.js';
 import { TextField } from './parts/form.js';
 
 const ROUTES = [
@@ -134,7 +134,7 @@ function Shell({ path }) {
       <${Banners} />
       ${found === null
         ? html`<${PageHeader} title="There is no such page" /><${Empty} title="Nothing is at this address."><a href="/">Go to the overview</a><//>`
-        : html`<${Lazy} key=${`${path} ${tenant()}`} load=${found.route[1]} props=${{ params: found.params }} />`}
+        : html`<${Guard} key=${`${path} ${tenant()} ${session().csrf}`}><${Lazy} load=${found.route[1]} props=${{ params: found.params }} /><//>`}
     </main>
   </div>`;
 }
@@ -157,13 +157,37 @@ function Mark() {
 
 function LiveState() {
   const state = useLiveState();
-  return html`<span class="live live-${state}" role="status"><${Shape} name=${state} /> ${state === 'live' ? 'Live' : state === 'connecting' ? 'Connecting' : 'Not connected'}</span>`;
+  return html`<span class="live live-${state}" role="status"><${Shape} name=${state} /> ${{ live: 'Live', connecting: 'Connecting', refused: 'Not live' }[state] || 'Not connected'}</span>`;
 }
 
 function Banners() {
   const state = useLiveState();
   return html`${speed() > 1 && html`<p class="demo">Demo: ${number(speed() / 60)} minutes pass in a second. Ages, gaps and countdowns are shown as they would be without that.</p>`}
-    ${state === 'disconnected' && html`<${Note} kind="bad"><strong>The server is not heard.</strong> What you see may be old. This page tries again by itself; see that the server runs.<//>`}`;
+    ${state === 'disconnected' && html`<${Note} kind="bad"><strong>The server is not heard.</strong> What you see may be old. This page tries again by itself; see that the server runs.<//>`}
+    ${state === 'refused' && html`<${Refused} />`}`;
+}
+
+function Refused() {
+  const { refusal } = useLive();
+  return refusal && html`<${Note} kind="warn"><strong>The server gives no live figures: it answered ${refusal.status}.</strong> ${refusal.detail} Lists are still loaded again every few seconds, and this page asks for the figures again by itself.<//>`;
+}
+
+/** Keeps a mistake in a page from taking the rest down, and says what to do about it. */
+class Guard extends Component {
+  componentDidCatch(error) {
+    console.error(error);
+    this.setState({ error });
+  }
+
+  render({ children }, { error }) {
+    if (!error) {
+      return children;
+    }
+    const again = () => this.setState({ error: null });
+    return html`<${PageHeader} title="This page broke" />
+      <${ErrorBox} error=${{ title: 'The page made a mistake', detail: `Deliveries are not touched by it. Load the page again; if it breaks again, report it with this text: ${error.message || error}` }} />
+      <p class="row"><${Button} kind="primary" onClick=${() => location.reload()}>Load the page again<//><${Button} onClick=${again}>Try without loading<//></p>`;
+  }
 }
 
 function TenantChooser() {
@@ -206,16 +230,22 @@ function TenantChooser() {
 
 function Account() {
   const current = session();
+  const [busy, setBusy] = useState(false);
   const leave = async () => {
+    if (busy) {
+      return;
+    }
+    setBusy(true);
     try {
       await signOut();
-    } catch {
-      // The session has ended here; on the server it ends at its time.
+    } catch (error) {
+      notify(`${error.title}. ${error.detail}`, 'bad');
     }
+    setBusy(false);
   };
   return html`<div class="account">
     <p><span class="side-title">Signed in as</span><b>${current.role}</b>${current.key ? html` <code>${current.key}</code>` : html` <span>by the fixed admin key</span>`}</p>
-    <div class="account-row"><${Button} small kind="side" onClick=${leave}>Sign out<//><span class="version">${current.version}</span></div>
+    <div class="account-row"><${Button} small kind="side" onClick=${leave} busy=${busy}>Sign out<//><span class="version">${current.version}</span></div>
   </div>`;
 }
 
@@ -245,8 +275,14 @@ function Lazy({ load, props }) {
 
 let visited = 0;
 let followed = '';
+let signedInBefore = null;
 
 onSession((current) => {
+  const before = signedInBefore;
+  signedInBefore = current;
+  if (before !== null && current !== null && before.csrf !== current.csrf) {
+    notify(`Another tab has signed in, as ${current.role}. You now see what that key may see; nothing was changed.`, 'warn');
+  }
   const wanted = current === null ? '' : `${current.csrf} ${tenant()}`;
   if (wanted === followed) {
     return;

@@ -5,10 +5,14 @@
 //   await patch(path, body), await del(path), await put(path, body)
 //   get(path, query, { wide: true })                               about all tenants, so that none is named (settings, cluster)
 //
+//   during(signal, () => get(…))                                   calls that begin before the function's first await are aborted with the signal
+//
 // They return the parsed JSON (null for 204) and throw a Problem:
 //   problem.status (0: not reached), .title, .detail (what to do), .field, .type ('not-found', …), .reference
-// A 401 ends the session here, and app.js shows the page sign-in.
-import { session, tenantHeader, ended } from './session.js';
+// A 401 ends the session here, and app.js shows the page sign-in. A call that is not answered within a minute is given up.
+import { session, tenantHeader, ended, check } from './session.js';
+
+const LONGEST_MILLIS = 60_000;
 
 export class Problem extends Error {
   constructor({ status, title, detail, field, type, reference, retryAfter }) {
@@ -69,7 +73,19 @@ export function callHeaders(method) {
   return headers;
 }
 
-async function call(method, path, body, { signal, wide = false } = {}) {
+let around = null;
+
+export function during(signal, call) {
+  const before = around;
+  around = signal ?? null;
+  try {
+    return call();
+  } finally {
+    around = before;
+  }
+}
+
+async function call(method, path, body, { signal = around, wide = false } = {}) {
   const headers = callHeaders(method);
   if (wide) {
     delete headers['holdfast-tenant'];
@@ -77,19 +93,32 @@ async function call(method, path, body, { signal, wide = false } = {}) {
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }
-  let response;
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  signal?.addEventListener('abort', stop);
+  const limit = setTimeout(stop, LONGEST_MILLIS);
   try {
-    response = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    if (signal?.aborted) {
+      stop();
+    }
+    const response = await fetch(path, { method, headers, signal: abort.signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    return await answerOf(response);
   } catch (error) {
-    if (error.name === 'AbortError') {
+    if (error instanceof Problem || signal?.aborted) {
       throw error;
     }
     throw new Problem({
       status: 0,
-      title: 'The server cannot be reached',
+      title: abort.signal.aborted ? 'The server does not answer' : 'The server cannot be reached',
       detail: 'See that the server runs and that this machine reaches it. This page tries again by itself.',
     });
+  } finally {
+    clearTimeout(limit);
+    signal?.removeEventListener('abort', stop);
   }
+}
+
+async function answerOf(response) {
   if (response.status === 204) {
     return null;
   }
@@ -100,7 +129,11 @@ async function call(method, path, body, { signal, wide = false } = {}) {
   if (response.status === 401) {
     ended();
   }
-  throw new Problem({ ...problemOf(text, response), retryAfter: response.headers.get('retry-after') });
+  const problem = new Problem({ ...problemOf(text, response), retryAfter: response.headers.get('retry-after') });
+  if (problem.type === 'csrf-token' && await check()) {
+    throw new Problem({ status: 403, title: 'You have signed in otherwise', detail: 'Another tab has signed in with another key, and this one now shows what that key may see. Nothing was changed: look again, then do it again.' });
+  }
+  throw problem;
 }
 
 function problemOf(text, response) {

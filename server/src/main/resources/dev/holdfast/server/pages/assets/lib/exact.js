@@ -1,56 +1,97 @@
 // JSON with its digits and the order of its keys, which JSON.parse and JSON.stringify change: 9007199254740993 becomes
 // 9007199254740992, 12.50 becomes 12.5. Bodies of events are shown and sent as they are.
 //
-//   await getText(path, query), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
-//   pretty(text)             the same JSON on several lines, touching only the white space; the text as it is when it is not JSON
+//   await getText(path, query, { signal }), await sendText('POST', path, text)   the answer's text; they throw a Problem as those of api.js do
+//   pretty(text)             the same JSON on several lines, touching only the white space (what is nested very deeply stays on
+//                            one line); the text as it is when it is not JSON
 //   member(text, 'data')     the text of a member of the object at the top, or undefined
 //   parse(text)              a value whose numbers are written again as they were (where the browser can; JSON.stringify knows them)
 //   mistake(text)            why a text is not JSON, as a sentence; '' when it is
 import { callHeaders, queryString, Problem } from './api.js';
-import { ended } from './session.js';
+import { ended, check } from './session.js';
 
-export function getText(path, query = {}) {
-  return text('GET', path + queryString(query));
+const LONGEST_MILLIS = 60_000;
+
+export function getText(path, query = {}, { signal } = {}) {
+  return text('GET', path + queryString(query), undefined, signal);
 }
 
 export function sendText(method, path, body) {
   return text(method, path, body);
 }
 
-async function text(method, path, body) {
+async function text(method, path, body, signal) {
   const headers = callHeaders(method);
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
   }
+  const limit = AbortSignal.timeout(LONGEST_MILLIS);
   let response;
+  let answer;
   try {
-    response = await fetch(path, { method, headers, body });
-  } catch {
+    response = await fetch(path, { method, headers, body, signal: signal ? AbortSignal.any([signal, limit]) : limit });
+    answer = await response.text();
+  } catch (error) {
+    if (signal?.aborted) {
+      throw error;
+    }
     throw new Problem({
       status: 0,
-      title: 'The server cannot be reached',
+      title: limit.aborted ? 'The server does not answer' : 'The server cannot be reached',
       detail: 'See that the server runs and that this machine reaches it, then try again.',
     });
   }
-  const answer = await response.text();
   if (response.ok) {
     return answer;
   }
   if (response.status === 401) {
     ended();
   }
-  let problem;
+  let document;
   try {
-    problem = JSON.parse(answer);
+    document = JSON.parse(answer);
   } catch {
-    problem = { title: `The server answered ${response.status}`, detail: 'The answer is not one of Holdfast. Try again.' };
+    document = { title: `The server answered ${response.status}`, detail: 'The answer is not one of Holdfast. Try again.' };
   }
-  throw new Problem({ ...problem, status: response.status });
+  const problem = new Problem({ ...document, status: response.status, retryAfter: response.headers.get('retry-after') });
+  if (problem.type === 'csrf-token' && await check()) {
+    throw new Problem({ status: 403, title: 'You have signed in otherwise', detail: 'Another tab has signed in with another key. Nothing was sent: look again, then send it again.' });
+  }
+  throw problem;
 }
 
 /** The tokens of a JSON text: strings whole, punctuation one by one, white space left out. */
 function tokens(json) {
-  return json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) || [];
+  return json.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) || [];
+}
+
+// Each level is indented by all levels around it, so that what is nested deeply grows with the square of its length. White space
+// is limited: levels deeper than those that fit are left on one line.
+const MOST_DEPTH = 40;
+const MOST_SPACES = 1_200_000;
+
+/** How many levels can be parted into lines. */
+function levels(all) {
+  const spaces = new Array(MOST_DEPTH + 1).fill(0);
+  let depth = 0;
+  for (let i = 0; i < all.length; i++) {
+    const token = all[i];
+    // A member's line belongs to the level that it is in, the line of a closing bracket to the level that it ends.
+    let level = depth;
+    if (token === '{' || token === '[') {
+      level = ++depth;
+    } else if (token === '}' || token === ']') {
+      depth--;
+    } else if (token !== ',') {
+      continue;
+    }
+    if (level <= MOST_DEPTH) {
+      spaces[level] += 1 + 2 * depth;
+    }
+  }
+  let sum = 0;
+  const first = spaces.findIndex((count) => (sum += count) > MOST_SPACES);
+  return first < 0 ? MOST_DEPTH : first - 1;
 }
 
 export function pretty(json) {
@@ -58,6 +99,7 @@ export function pretty(json) {
     return json;
   }
   const all = tokens(json);
+  const most = levels(all);
   const out = [];
   let depth = 0;
   const line = () => out.push('\n', '  '.repeat(depth));
@@ -67,17 +109,21 @@ export function pretty(json) {
       out.push(token);
       if (all[i + 1] === '}' || all[i + 1] === ']') {
         out.push(all[++i]);
-      } else {
-        depth++;
+      } else if (++depth <= most) {
         line();
       }
     } else if (token === '}' || token === ']') {
-      depth--;
-      line();
+      if (depth-- <= most) {
+        line();
+      }
       out.push(token);
     } else if (token === ',') {
       out.push(token);
-      line();
+      if (depth <= most) {
+        line();
+      } else {
+        out.push(' ');
+      }
     } else {
       out.push(token === ':' ? ': ' : token);
     }

@@ -4,6 +4,8 @@
 //   latency(42)               '42 ms', '1.25 s'; of attempts and percentiles; NEVER multiplied by the demo's speed
 //   duration(ms)              '7 min 20 s'; of the rules (gaps, limits, ages): multiplied by session.speed
 //   ago(time, now)            '3 min ago', × speed; age(time, now) '3 min'           until(time, now)   'in 7 min', or 'now', × speed
+//   realUntil(time, now)      as until(), and realAgo(time, now) as ago(): NEVER multiplied; of what runs by the wall's clock also in the demo (keys, secrets)
+//   spanStart(millis)         the RFC 3339 time at which a span of the rules' time ('last 15 minutes') begins that ends now: ÷ speed; ask for it in each call
 //   clockTime(time)           '14:03:22' local, with the day when it is not today      utc(time)   for a title
 //   setting('10m')            milliseconds of a setting's text
 //   reasonText(reason, state) why an endpoint is in its state, as a sentence
@@ -12,6 +14,7 @@
 //   host(url)                 'example.com/hooks/orders' without the scheme
 //   plural(3, 'endpoint')     '3 endpoints'
 import { speed } from './session.js';
+import { now as serverNow } from './clock.js';
 
 const NARROW = '\u202f';
 
@@ -85,9 +88,23 @@ export function age(time, now) {
   return coarse(Math.max(0, (now - Date.parse(time)) * speed()));
 }
 
-export function until(time, now, times = speed()) {
-  const millis = (Date.parse(time) - now) * times;
+export function until(time, now) {
+  const millis = (Date.parse(time) - now) * speed();
   return millis <= 0 ? 'now' : `in ${plain(millis)}`;
+}
+
+export function realUntil(time, now) {
+  const millis = Date.parse(time) - now;
+  return millis <= 0 ? 'now' : `in ${plain(millis)}`;
+}
+
+export function realAgo(time, now) {
+  const millis = now - Date.parse(time);
+  return millis < 1000 ? 'just now' : `${coarse(millis)} ago`;
+}
+
+export function spanStart(millis) {
+  return new Date(serverNow() - millis / speed()).toISOString();
 }
 
 /** At most two units: 7 min 20 s. */

@@ -6,7 +6,7 @@
 //
 // Styles are classes of app.css. Where a number must become a style: style=${{ width: '40%' }} (an object, which the
 // Content-Security-Policy allows; a string it does not).
-import { h, render, Fragment, createContext, createRef } from '../vendor/preact.js';
+import { h, render, Component, Fragment, createContext, createRef } from '../vendor/preact.js';
 import {
   useState, useEffect, useLayoutEffect, useMemo, useRef, useCallback, useContext, useReducer, useId,
 } from '../vendor/hooks.js';
@@ -15,6 +15,6 @@ import htm from '../vendor/htm.js';
 const html = htm.bind(h);
 
 export {
-  html, h, render, Fragment, createContext, createRef,
+  html, h, render, Component, Fragment, createContext, createRef,
   useState, useEffect, useLayoutEffect, useMemo, useRef, useCallback, useContext, useReducer, useId,
 };

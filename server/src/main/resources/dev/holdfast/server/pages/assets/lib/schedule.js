@@ -36,7 +36,12 @@ function told(message, scheduled) {
   const last = scheduled[scheduled.length - 1];
   if (message.status === 'dropped' && message.reason === 'exhausted' && scheduled.length > 1) {
     const retries = scheduled.length - 1;
-    return { unit: Math.max(1, Date.parse(last.at) - base) / (2 ** retries - 1), retries };
+    const unit = Math.max(1, Date.parse(last.at) - base) / (2 ** retries - 1);
+    // One that was held back until the usual deadline had fewer attempts than it might have had; so had one whose attempts came
+    // before the slots that its number of them tells.
+    const late = retries < RETRIES && Date.parse(last.at) - base >= (2 ** RETRIES - 1) * (UNIT_MILLIS / speed());
+    const early = scheduled.some((one, number) => number > 0 && Date.parse(one.at) - base < (2 ** number - 1) * unit * 0.9 - 1000);
+    return late || early ? { unit: null, retries: null } : { unit, retries };
   }
   if (message.status === 'waiting' && message.nextAttemptAt && message.deadline) {
     const unit = Math.max(1, Date.parse(message.nextAttemptAt) - base) / (2 ** scheduled.length - 1);

@@ -6,6 +6,8 @@
 //   speed()                     how many times faster than usual the rules run (1; 1440 in the demo)
 //   tenant(), chooseTenant(name)  the tenant that calls are for; only a key for all tenants can choose
 //   signIn(key), signOut(), resume()   used by app.js and the page sign-in
+//   check()                     asks whether the session is still this one: all tabs share one cookie, and another may have signed in with another key.
+//                               True when it was not, and the pages start anew. Done by itself when a tab is looked at and when another one signs in or out.
 import { useState, useEffect } from './html.js';
 
 const TENANT = 'holdfast.tenant';
@@ -13,7 +15,8 @@ const TENANTS = 'holdfast.tenants';
 const BEGUN = 'holdfast.signed-in';
 
 let current = null;
-let chosen = remembered(TENANT) || 'default';
+// The choice is the tab's own; a new tab begins with the last one that was made.
+let chosen = remembered(TENANT, 'sessionStorage') || remembered(TENANT) || 'default';
 const listeners = new Set();
 
 export function session() {
@@ -61,6 +64,7 @@ export function knownTenants() {
 
 export function chooseTenant(name) {
   chosen = name;
+  remember(TENANT, name, 'sessionStorage');
   remember(TENANT, name);
   remember(TENANTS, knownTenants().slice(0, 50).join(' '));
   tell();
@@ -102,14 +106,44 @@ export async function signIn(key) {
   set(body);
 }
 
-/** Ends the session on the server and here; here also when the server cannot be reached. */
+/** Ends the session on the server and here. Throws {title, detail} when the server has not ended it: then it goes on. */
 export async function signOut() {
   const csrf = current === null ? '' : current.csrf;
+  let response;
   try {
-    await fetch('/v1/session', { method: 'DELETE', headers: { 'holdfast-csrf': csrf } });
-  } finally {
-    set(null);
+    response = await fetch('/v1/session', { method: 'DELETE', headers: { accept: 'application/json', 'holdfast-csrf': csrf } });
+  } catch {
+    throw { title: 'You are still signed in', detail: 'The server cannot be reached, so the session could not be ended. Try again when it runs.' };
   }
+  if ([204, 401, 404].includes(response.status)) {
+    set(null);
+    return;
+  }
+  const changed = response.status === 403 && await check();
+  throw { title: 'You are still signed in', detail: changed ? 'Another tab has signed in with another key. Sign out again to end that session.' : `The server answered ${response.status}. Try again; if it stays so, look at the server’s log.` };
+}
+
+export async function check() {
+  const before = current;
+  if (before === null) {
+    return false;
+  }
+  let found;
+  try {
+    const response = await fetch('/v1/session', { headers: { accept: 'application/json' } });
+    if (!response.ok && response.status !== 401) {
+      return false;
+    }
+    found = response.ok ? await response.json() : null;
+  } catch {
+    return false;
+  }
+  if (current !== before || (found !== null && found.csrf === before.csrf)) {
+    return false;
+  }
+  current = found;
+  tell();
+  return true;
 }
 
 /** The server no longer knows the session. */
@@ -130,7 +164,8 @@ function mayBeSignedIn() {
 
 function set(document) {
   current = document;
-  remember(BEGUN, document === null ? null : 'yes');
+  // Other tabs hear when this changes. A session that was only found again is no change.
+  remember(BEGUN, document === null ? null : document.expiresAt);
   tell();
 }
 
@@ -141,22 +176,39 @@ function tell() {
 }
 
 // The browser may refuse storage; then a choice lasts as long as the page.
-function remembered(name) {
+function remembered(name, where = 'localStorage') {
   try {
-    return localStorage.getItem(name);
+    return window[where].getItem(name);
   } catch {
     return null;
   }
 }
 
-function remember(name, value) {
+function remember(name, value, where = 'localStorage') {
   try {
     if (value === null) {
-      localStorage.removeItem(name);
+      window[where].removeItem(name);
     } else {
-      localStorage.setItem(name, value);
+      window[where].setItem(name, value);
     }
   } catch {
     // Nothing is lost but the memory of a choice.
   }
 }
+
+addEventListener('storage', (event) => {
+  if (event.key === BEGUN && current !== null) {
+    if (event.newValue === null) {
+      current = null;
+      tell();
+    } else {
+      check();
+    }
+  }
+});
+
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') {
+    check();
+  }
+});

@@ -1,5 +1,5 @@
 // The page /audit: who has changed what.
-import { html, useMemo } from '../lib/html.js';
+import { html } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { usePages } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
@@ -29,8 +29,7 @@ function List() {
   const { action, target, actor, of, last, since, until } = asked;
   const everywhere = session().tenant === null;
   const call = of === '' ? (path, query) => get(path, query, { wide: true }) : get;
-  const range = useMemo(() => rangeOf(asked), [last, since, until]);
-  const list = usePages((cursor) => call('/v1/audit', { action, target, actor, ...range, cursor, limit: 50 }), [action, target, actor, of, range]);
+  const list = usePages((cursor) => call('/v1/audit', { action, target, actor, ...rangeOf(asked), cursor, limit: 50 }), [action, target, actor, of, last, since, until]);
   const filtered = Object.entries(ASKED).some(([name, absent]) => asked[name] !== absent);
   return html`
     <${PageHeader} title="Audit" sub=${'Who has changed what. Entries are chained by their hashes.'}>
@@ -54,7 +53,8 @@ function List() {
 function Entry({ item, ask }) {
   const { entry, hash } = item;
   const kind = /^([a-z]+)_/.exec(entry.target || '');
-  const page = kind && PAGES[kind[1]];
+  // The pages show the tenant that is looked at: what is of another one cannot be opened from here.
+  const page = kind && entry.chain === tenant() && PAGES[kind[1]];
   return html`<li class="audit-entry">
     <div class="audit-head">
       <span class="audit-when"><${Ago} time=${entry.at} /></span>

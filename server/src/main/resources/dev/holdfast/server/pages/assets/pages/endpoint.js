@@ -2,13 +2,12 @@
 import { html, useMemo, useState } from '../lib/html.js';
 import { get, post } from '../lib/api.js';
 import { may } from '../lib/session.js';
-import { useAction, useLoad } from '../lib/load.js';
-import { useChange } from '../lib/live.js';
-import { now } from '../lib/clock.js';
+import { gather, useAction, useLoad } from '../lib/load.js';
+import { useChanges } from '../lib/live.js';
 import { navigate } from '../lib/router.js';
-import { advice, day, errorText, host, latency, number, percent, plural, reasonText } from '../lib/format.js';
+import { advice, day, errorText, host, latency, number, percent, plural, reasonText, spanStart } from '../lib/format.js';
 import {
-  Age, Ago, Button, Card, Confirm, Copy, Countdown, Empty, ErrorBox, Facts, Id, JsonView, Loaded, Loading, Note, PageHeader, Shape, StateBadge, StatusBadge, Tabs, notify,
+  Age, Ago, Button, Card, Confirm, Copy, Countdown, Empty, ErrorBox, Facts, Id, JsonView, LoadError, Loaded, Loading, Note, PageHeader, Shape, StateBadge, StatusBadge, Tabs, notify,
 } from '../parts/basics.js';
 import { Table } from '../parts/table.js';
 import { Scatter } from '../parts/charts.js';
@@ -16,8 +15,8 @@ import { Limits, failureRate, held, useLimits } from './endpoints.js';
 
 const ATTEMPTS = 500;
 const SPANS = { minutes: 10 * 60_000, hour: 3_600_000, day: 86_400_000 };
-const SUBSCRIPTIONS_PAGE = 500;
-const SUBSCRIPTIONS_PAGES = 4;
+const MESSAGES = 10;
+const SUBSCRIPTIONS = 100;
 
 // What the buttons do, as the question before it is done.
 const ACTIONS = {
@@ -45,9 +44,13 @@ export default function Endpoint({ params }) {
   const load = useLoad(() => get(path), [id], { every: 3000 });
   const changes = useLoad(() => get(`${path}/changes`, { limit: 50 }), [id], { every: 15_000 });
   const [span, setSpan] = useState('');
-  const attempts = useLoad(() => get(`${path}/attempts`, { limit: ATTEMPTS, since: span === '' ? '' : new Date(now() - SPANS[span]).toISOString() }), [id, span], { every: 5000, keep: true });
-  const messages = useLoad(() => get('/v1/messages', { endpoint: id, limit: 10 }), [id], { every: 5000 });
-  const subscriptions = useLoad(() => subscriptionsOf(id), [id]);
+  // A call looks at so many rows only, and may find nothing though there is more: a few are made.
+  const attempts = useLoad((signal) => {
+    const since = span === '' ? '' : spanStart(SPANS[span]);
+    return gather((cursor) => get(`${path}/attempts`, { limit: ATTEMPTS, since, cursor }), { most: ATTEMPTS, signal });
+  }, [id, span], { every: 5000, keep: true });
+  const messages = useLoad((signal) => gather((cursor) => get('/v1/messages', { endpoint: id, limit: MESSAGES, cursor }), { most: MESSAGES, signal }), [id], { every: 5000 });
+  const subscriptions = useLoad(() => get('/v1/subscriptions', { endpoint: id, limit: SUBSCRIPTIONS }), [id]);
   const limits = useLimits();
   const [asked, setAsked] = useState(null);
   const test = useAction(() => post(`${path}/test`));
@@ -64,12 +67,10 @@ export default function Endpoint({ params }) {
     notify(ACTIONS[name].done);
     setAsked(null);
   });
-  useChange((change) => {
-    if (change.endpoint === id) {
-      load.reload();
-      changes.reload();
-    }
-  });
+  useChanges(() => {
+    load.reload();
+    changes.reload();
+  }, (change) => change.endpoint === id);
   const endpoint = load.data;
   if (endpoint === undefined) {
     return html`<${PageHeader} title="Endpoint" back=${{ href: '/endpoints', text: 'Endpoints' }} />
@@ -85,6 +86,8 @@ export default function Endpoint({ params }) {
     attempts.reload();
   };
   const todo = advice(endpoint);
+  // How an endpoint that is enabled came to be so says nothing about why it fails now.
+  const why = endpoint.state === 'enabled' && !endpoint.goneAt ? `${plural(endpoint.consecutiveFailures, 'failure')} in a row.` : reasonText(endpoint.reason, endpoint.state);
   const question = asked === null ? null : ACTIONS[asked];
   return html`<${PageHeader} title=${host(endpoint.url)} back=${{ href: '/endpoints', text: 'Endpoints' }} badge=${html`<${StateBadge} state=${endpoint.state} />`}
       sub=${html`<code>${endpoint.url}</code> <${Copy} text=${endpoint.url} label="Copy the URL" />`}>
@@ -95,10 +98,10 @@ export default function Endpoint({ params }) {
         ${endpoint.state === 'enabled' && html`<${Button} kind="danger" onClick=${() => ask('disable')}>Disable<//>`}
         ${endpoint.state !== 'frozen' && html`<${Button} kind="danger" onClick=${() => ask('freeze')}>Freeze<//>`}`}
     <//>
-    ${load.error && html`<${ErrorBox} error=${load.error} retry=${load.reload} />`}
+    <${LoadError} load=${load} />
     ${test.error && html`<${ErrorBox} error=${test.error} />`}
     ${outcome !== null && html`<${TestResult} outcome=${outcome} onClose=${() => setOutcome(null)} />`}
-    ${todo !== '' && html`<${Note} kind=${endpoint.state === 'enabled' && !endpoint.goneAt ? 'info' : 'warn'}><strong>${reasonText(endpoint.reason, endpoint.state)}</strong> ${todo}<//>`}
+    ${todo !== '' && html`<${Note} kind=${endpoint.state === 'enabled' && !endpoint.goneAt ? 'info' : 'warn'}><strong>${why}</strong> ${todo}<//>`}
     <div class="columns columns-wide-left">
       <${Card} title="Now"><${Now} endpoint=${endpoint} limits=${limits} /><//>
       <${Card} title="Changes of state">
@@ -106,14 +109,16 @@ export default function Endpoint({ params }) {
       <//>
     </div>
     <${Card} title="Attempts" aside=${html`<${Tabs} label="Which attempts" value=${span} onChange=${setSpan} items=${[['', `Newest ${number(ATTEMPTS)}`], ['day', 'Day'], ['hour', 'Hour'], ['minutes', '10 minutes']]} />`}>
-      <${Loaded} load=${attempts} rows=${6}>${(data) => html`<${Attempts} items=${data.items} limits=${limits} cut=${Boolean(data.next) && span !== ''} />`}<//>
+      <${Loaded} load=${attempts} rows=${6}>${(data) => html`<${Attempts} items=${data.items} limits=${limits} cut=${Boolean(data.next)} newest=${span === ''} />`}<//>
     <//>
     <div class="columns columns-wide-left">
       <${Card} title="Last messages" flush aside=${html`<a href="/messages?endpoint=${id}">All its messages</a>`}>
-        <${Loaded} load=${messages} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="No messages yet.">They come when an event matches one of its subscriptions.<//>`}>${(data) => html`<${Messages} items=${data.items} />`}<//>
+        <${Loaded} load=${messages} empty=${(data) => data.items.length === 0} whenEmpty=${messages.data && messages.data.next
+          ? html`<${Empty} title="None among the newest messages.">Only so many were looked at. <a href="/messages?endpoint=${id}">Look further</a><//>`
+          : html`<${Empty} title="No messages yet.">They come when an event matches one of its subscriptions.<//>`}>${(data) => html`<${Messages} items=${data.items} part=${Boolean(data.next) && data.items.length < MESSAGES} />`}<//>
       <//>
       <${Card} title="Subscriptions that use it" flush>
-        <${Loaded} load=${subscriptions} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title=${subscriptions.data && subscriptions.data.whole ? 'No subscription uses it.' : 'None of the newest uses it.'}>Messages that it has are dropped with their subscription.<//>`}>${(data) => html`<${Subscriptions} data=${data} />`}<//>
+        <${Loaded} load=${subscriptions} empty=${(data) => data.items.length === 0} whenEmpty=${html`<${Empty} title="No subscription uses it.">Messages that it has are dropped with their subscription.<//>`}>${(data) => html`<${Subscriptions} data=${data} />`}<//>
       <//>
     </div>
     <${Confirm} open=${question !== null} title=${question && question.title} text=${question && question.text(endpoint)} action=${question && question.button} kind=${question && question.kind}
@@ -129,7 +134,7 @@ function Now({ endpoint, limits }) {
     ['Last success', endpoint.lastSuccessAt ? html`<${Ago} time=${endpoint.lastSuccessAt} />` : 'never'],
     endpoint.state === 'disabled' && ['Next probe', endpoint.nextProbeAt ? html`<${Countdown} time=${endpoint.nextProbeAt} past="due, with the next message" />` : 'none: disabled by hand'],
     ['Against the limits', html`<${Limits} endpoint=${endpoint} limits=${limits} />`, limits.known ? undefined : 'Your key may not see the server’s settings: these are the limits that Holdfast comes with.'],
-    ['Failed since enabled', `${number(endpoint.sinceEnabled.failures)} of ${number(endpoint.sinceEnabled.attempts)} (${percent(failureRate(endpoint))})`],
+    ['Failed lately', html`<span class="two-lines"><span>${number(endpoint.sinceEnabled.failures)} of ${number(endpoint.sinceEnabled.attempts)} (${percent(failureRate(endpoint))})</span><small>of its last attempts since it was enabled</small></span>`],
     ['Failed over its life', `${number(endpoint.failures)} of ${number(attempts)} (${percent(attempts === 0 ? null : endpoint.failures / attempts)})`],
     ['Pending', of('pending', endpoint.pending)],
     ['Waiting for a retry', of('waiting', endpoint.waiting)],
@@ -149,24 +154,28 @@ function History({ items }) {
     ${items.length > shown.length && html`<p class="card-more"><${Button} small onClick=${() => setAll(true)}>Show all ${number(items.length)}<//></p>`}`;
 }
 
-function Attempts({ items, limits, cut }) {
+function Attempts({ items, limits, cut, newest }) {
   const points = useMemo(() => items.map((attempt) => ({
     at: Date.parse(attempt.at), value: attempt.durationMillis, outcome: attempt.outcome, href: `/messages/${attempt.message}`,
     text: `${attempt.outcome === 'success' ? `answered ${attempt.status}` : errorText(attempt.error, attempt.status)}, attempt ${attempt.number}`,
   })), [items]);
+  const full = items.length >= ATTEMPTS;
+  const part = !cut || (full && newest) ? '' : full ? `; only the newest ${number(ATTEMPTS)} are drawn` : '; only so many rows were looked at, and there may be more';
+  const nothing = cut ? 'None among the attempts that were looked at. Choose a shorter time.' : newest ? 'Nothing was sent to it yet, or it is too old to be kept.' : 'Nothing was sent to it in this time.';
   return html`<${Scatter} label="Attempts over time" points=${points}
-    limit=${{ value: limits.timeoutMillis, text: `${latency(limits.timeoutMillis)}: given up` }} empty="Nothing was sent to it in this time." />
-    <p class="quiet">How long each attempt took until its answer${cut ? `; only the newest ${number(items.length)} are drawn` : ''}. Arrow keys go through them, Enter or a click opens the message.</p>`;
+    limit=${{ value: limits.timeoutMillis, text: `${latency(limits.timeoutMillis)}: given up${limits.known ? '' : ' (usual limit)'}` }} empty=${nothing} />
+    <p class="quiet">How long each attempt took until its answer${part}. Arrow keys go through them, Enter or a click opens the message.</p>`;
 }
 
-function Messages({ items }) {
+function Messages({ items, part }) {
   return html`<${Table} label="Last messages" rows=${items} keyOf=${(row) => row.id} columns=${[
     { name: 'type', title: 'Type', main: true, cell: (row) => html`<span class="two-lines"><a href="/messages/${row.id}">${row.type}</a>${row.subject && html`<small class="wrap-anywhere">${row.subject}</small>`}</span>` },
     { name: 'status', title: 'Status', cell: (row) => html`<${StatusBadge} status=${row.status} />` },
     { name: 'attempts', title: 'Attempts', numeric: true, cell: (row) => number(row.attempts) },
     { name: 'next', title: 'Next', cell: (row) => (row.nextAttemptAt ? html`<${Countdown} time=${row.nextAttemptAt} past="due" />` : '') },
     { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} />` },
-  ]} />`;
+  ]} />
+  ${part && html`<p class="more quiet">Only so many rows were looked at, and there may be more.</p>`}`;
 }
 
 function Subscriptions({ data }) {
@@ -175,22 +184,7 @@ function Subscriptions({ data }) {
     { name: 'types', title: 'Types', cell: (row) => html`<span class="row">${row.types.slice(0, 4).map((type) => html`<span class="chip" key=${type}>${type}</span>`)}${row.types.length > 4 && html`<span class="quiet">and ${row.types.length - 4} more</span>`}</span>` },
     { name: 'paused', title: 'Sends', cell: (row) => html`<${StatusBadge} status=${row.paused ? 'paused' : 'active'} text=${row.paused ? 'paused' : 'yes'} />` },
   ]} />
-  ${!data.whole && html`<p class="more quiet">Only the newest ${number(SUBSCRIPTIONS_PAGE * SUBSCRIPTIONS_PAGES)} subscriptions were looked at.</p>`}`;
-}
-
-/** The API lists subscriptions of all endpoints; those of this one are picked out, from so many pages at most. */
-async function subscriptionsOf(id) {
-  let cursor;
-  let items = [];
-  for (let page = 0; page < SUBSCRIPTIONS_PAGES; page++) {
-    const answer = await get('/v1/subscriptions', { cursor, limit: SUBSCRIPTIONS_PAGE });
-    items = items.concat(answer.items.filter((subscription) => subscription.endpoint === id));
-    cursor = answer.next;
-    if (!cursor) {
-      return { items, whole: true };
-    }
-  }
-  return { items, whole: false };
+  ${data.next && html`<p class="more quiet">Only the first ${number(SUBSCRIPTIONS)} are shown.</p>`}`;
 }
 
 function TestResult({ outcome, onClose }) {

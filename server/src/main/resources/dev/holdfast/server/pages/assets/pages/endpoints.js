@@ -1,13 +1,13 @@
 // The list of endpoints, and what the other pages show of one: useLimits() and <${Limits}>.
 import { html } from '../lib/html.js';
 import { get } from '../lib/api.js';
-import { may } from '../lib/session.js';
+import { may, speed } from '../lib/session.js';
 import { useLoad, usePages } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
-import { useChange } from '../lib/live.js';
+import { useChanges } from '../lib/live.js';
 import { useNow } from '../lib/clock.js';
 import { duration, host, number, percent, plural, reasonText, setting } from '../lib/format.js';
-import { Age, Ago, Card, Countdown, Empty, ErrorBox, Loading, PageHeader, StateBadge } from '../parts/basics.js';
+import { Age, Ago, Card, Countdown, Empty, LoadError, Loading, PageHeader, StateBadge } from '../parts/basics.js';
 import { Filters, More, Table } from '../parts/table.js';
 import { Select, TextField } from '../parts/form.js';
 import { Bar, Sparkline } from '../parts/charts.js';
@@ -16,11 +16,14 @@ const DEFAULTS = {
   minAttempts: 100, failureRate: 0.7, disableAfter: 2000, freezeAt: 50_000, freezeSilenceMillis: 72 * 3_600_000, timeoutMillis: 5000, known: false,
 };
 
+const HOUR_MILLIS = 3_600_000;
+
 /** The limits of the rules: the server's where the key may see them, else those that Holdfast comes with. */
 export function useLimits() {
   const load = useLoad(() => get('/v1/settings', {}, { wide: true }), [], { when: may('look-at-server') });
   if (load.data === undefined) {
-    return DEFAULTS;
+    // Times of the rules are shown multiplied by the speed, so that what Holdfast comes with is given by it.
+    return { ...DEFAULTS, freezeSilenceMillis: DEFAULTS.freezeSilenceMillis / speed() };
   }
   const values = Object.fromEntries(load.data.items.map((item) => [item.name, item.value]));
   const or = (value, otherwise) => (Number.isFinite(value) ? value : otherwise);
@@ -51,12 +54,15 @@ export function Limits({ endpoint, limits }) {
   if (endpoint.state === 'frozen' || (endpoint.state === 'disabled' && !endpoint.nextProbeAt)) {
     return html`<div class="limits"><small>${plural(row, 'failure')} in a row</small></div>`;
   }
+  const usual = limits.known ? '' : ' (usual limits)';
   if (endpoint.state === 'disabled') {
-    const silent = endpoint.lastSuccessAt ? now - Date.parse(endpoint.lastSuccessAt) : null;
-    const left = silent === null ? null : limits.freezeSilenceMillis - silent;
+    // Frozen by silence needs both: more than so many failures in a row, and no success for so long.
+    const silence = limits.freezeSilenceMillis;
+    const silent = endpoint.lastSuccessAt ? Math.max(0, now - Date.parse(endpoint.lastSuccessAt)) : null;
+    const quiet = silent === null ? `no success for ${duration(silence)} since it was created` : `silent ${silenceText(silent, silence)}`;
     return html`<div class="limits">
-      <${Limit} text=${`${number(row)} in a row, frozen at ${number(limits.freezeAt)}`} share=${row / limits.freezeAt} />
-      ${silent !== null && html`<${Limit} text=${left > 0 ? `frozen if silent ${duration(left)} more` : `frozen after ${number(limits.disableAfter)} in a row`} share=${left > 0 ? silent / limits.freezeSilenceMillis : row / limits.disableAfter} />`}
+      <${Limit} text=${`frozen when both: ${number(row)} of more than ${number(limits.disableAfter)} in a row, and ${quiet}${usual}`} share=${Math.min(row / limits.disableAfter, silent === null ? 1 : silent / silence)} />
+      ${row > limits.disableAfter && html`<${Limit} text=${`or ${number(row)} of ${number(limits.freezeAt)} in a row${usual}`} share=${row / limits.freezeAt} />`}
     </div>`;
   }
   const { attempts } = endpoint.sinceEnabled;
@@ -66,9 +72,15 @@ export function Limits({ endpoint, limits }) {
   const rate = failureRate(endpoint) ?? 0;
   const counts = attempts > limits.minAttempts && limits.failureRate < 1;
   return html`<div class="limits">
-    <${Limit} text=${`${percent(rate)} of ${number(attempts)}, ${limits.failureRate >= 1 ? 'no limit' : counts ? `limit ${percent(limits.failureRate)}` : `counts from ${number(limits.minAttempts)}`}`} share=${counts ? rate / limits.failureRate : 0} />
-    ${row > 0 && html`<${Limit} text=${`${number(row)} in a row, limit ${number(limits.disableAfter)}`} share=${row / limits.disableAfter} />`}
+    <${Limit} text=${`${percent(rate)} of ${number(attempts)}, ${limits.failureRate >= 1 ? 'no limit' : counts ? `limit ${percent(limits.failureRate)}` : `counts from ${number(limits.minAttempts)}`}${usual}`} share=${counts ? rate / limits.failureRate : 0} />
+    ${row > 0 && html`<${Limit} text=${`${number(row)} in a row, limit ${number(limits.disableAfter)}${usual}`} share=${row / limits.disableAfter} />`}
   </div>`;
+}
+
+/** '60 of 72 h': both in the same unit. */
+function silenceText(silent, limit) {
+  const hours = (limit * speed()) / HOUR_MILLIS;
+  return hours >= 2 ? `${number(Math.floor((silent * speed()) / HOUR_MILLIS))} of ${number(hours)}\u202fh` : `${duration(silent)} of ${duration(limit)}`;
 }
 
 function Limit({ text, share }) {
@@ -91,8 +103,8 @@ export default function Endpoints() {
     [filters.q, filters.state, filters.sort],
     { every: 5000 },
   );
-  useChange(() => list.reload());
-  const recent = useRecent(list.items);
+  useChanges(() => !list.deep && list.reload());
+  const recent = useRecent(list.items, list.deep);
   const filtered = filters.q !== '' || filters.state !== '';
   const columns = [
     { name: 'url', title: 'URL', main: true, wide: true, sort: 'url', cell: (row) => html`<span class="two-lines"><a class="two-rows" href="/endpoints/${row.id}" title=${row.url}>${host(row.url)}</a><small><code>${row.id}</code></small></span>` },
@@ -110,7 +122,7 @@ export default function Endpoints() {
       <${Select} label="Sort by" compact value=${filters.sort} onChange=${(sort) => setFilters({ sort })} options=${SORTS} />
     <//>
     <${Card} flush>
-      ${list.error && html`<${ErrorBox} error=${list.error} retry=${list.reload} />`}
+      <${LoadError} load=${list} />
       ${list.loading && html`<${Loading} rows=${8} />`}
       ${list.items && list.items.length === 0 && !list.next && (filtered
         ? html`<${Empty} title="No endpoint is like that."><a href="/endpoints">Show all endpoints</a><//>`
@@ -123,15 +135,15 @@ export default function Endpoints() {
 const RECENT = 100;
 
 /** The newest attempts of the endpoints that are shown, by id. */
-function useRecent(items) {
+function useRecent(items, deep) {
   const ids = (items || []).map((item) => item.id);
-  const load = useLoad(async () => {
+  const load = useLoad(async (signal) => {
     const found = new Map();
     for (let from = 0; from < ids.length; from += RECENT) {
-      const answer = await get('/v1/endpoints/recent', { ids: ids.slice(from, from + RECENT) });
+      const answer = await get('/v1/endpoints/recent', { ids: ids.slice(from, from + RECENT) }, { signal });
       answer.items.forEach((item) => found.set(item.endpoint, item.attempts));
     }
     return found;
-  }, [ids.join()], { every: 5000, keep: true, when: ids.length > 0 });
+  }, [ids.join()], { every: deep ? 0 : 5000, keep: true, when: ids.length > 0 });
   return load.data || new Map();
 }

@@ -1,5 +1,5 @@
 // The page /events: what came in lately, what became of it, and a form for a test event.
-import { html, useState, useMemo } from '../lib/html.js';
+import { html, useState } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { usePages, useAction } from '../lib/load.js';
 import { useQuery } from '../lib/router.js';
@@ -17,10 +17,9 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 export default function Events() {
   const [asked, ask] = useQuery({ ...ASKED, send: '' });
   const { type, subject, last, since, until } = asked;
-  const range = useMemo(() => rangeOf(asked), [last, since, until]);
   const list = usePages(
-    (cursor) => get('/v1/events', { type, subject, ...range, cursor, limit: 50 }),
-    [type, subject, range],
+    (cursor) => get('/v1/events', { type, subject, ...rangeOf(asked), cursor, limit: 50 }),
+    [type, subject, last, since, until],
     { every: 5000 },
   );
   const filtered = Object.entries(ASKED).some(([name, absent]) => asked[name] !== absent);

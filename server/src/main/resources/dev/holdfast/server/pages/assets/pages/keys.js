@@ -53,9 +53,9 @@ function List() {
             { name: 'name', title: 'Key', main: true, wide: true, cell: (row) => html`<span class="two-lines"><b class="breakable">${row.name}${row.id === mine ? ' (yours)' : ''}</b><code class="quiet">${row.id}</code></span>` },
             { name: 'role', title: 'Role', cell: (row) => row.role },
             { name: 'tenant', title: 'Tenant', cell: (row) => row.tenant === null ? 'all' : html`<code>${row.tenant}</code>` },
-            { name: 'used', title: 'Last used', cell: (row) => row.lastUsedAt === null ? html`<span class="quiet">never</span>` : html`<${Ago} time=${row.lastUsedAt} />` },
+            { name: 'used', title: 'Last used', cell: (row) => row.lastUsedAt === null ? html`<span class="quiet">never</span>` : html`<${Ago} time=${row.lastUsedAt} real />` },
             { name: 'expires', title: 'Expires', cell: (row) => row.expiresAt === null ? html`<span class="quiet">never</span>` : Date.parse(row.expiresAt) <= now ? html`<${StatusBadge} status="expired" text="expired" />` : html`<${Countdown} time=${row.expiresAt} real />` },
-            { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} />` },
+            { name: 'created', title: 'Created', cell: (row) => html`<${Ago} time=${row.createdAt} real />` },
             { name: 'revoke', title: 'Revoke', hideTitle: true, cell: (row) => html`<${Button} small kind="danger" label="Revoke ${row.name}" onClick=${() => { revoke.clear(); setLeaving(row); }}>Revoke…<//>` },
           ]} />
           <${More} list=${list} noun="keys" />`}

@@ -1,5 +1,5 @@
 // The page /messages: a search over messages. What is asked stands in the address, so that it can be linked to.
-import { html, useState, useMemo } from '../lib/html.js';
+import { html, useState } from '../lib/html.js';
 import { get } from '../lib/api.js';
 import { usePages } from '../lib/load.js';
 import { useQuery, navigate } from '../lib/router.js';
@@ -21,10 +21,9 @@ const PAGES = { msg: 'messages', evt: 'events', ep: 'endpoints', sub: 'subscript
 export default function Messages() {
   const [asked, ask] = useQuery(ASKED);
   const { status, endpoint, subscription, event, type, subject, last, since, until } = asked;
-  const range = useMemo(() => rangeOf(asked), [last, since, until]);
   const list = usePages(
-    (cursor) => get('/v1/messages', { status, endpoint, subscription, event, type, subject, ...range, cursor, limit: 50 }),
-    [status, endpoint, subscription, event, type, subject, range],
+    (cursor) => get('/v1/messages', { status, endpoint, subscription, event, type, subject, ...rangeOf(asked), cursor, limit: 50 }),
+    [status, endpoint, subscription, event, type, subject, last, since, until],
     { every: 10_000 },
   );
   const urls = useUrls((list.items || []).map((one) => one.endpoint));

@@ -5,8 +5,10 @@ import { useLoad, useAction } from '../lib/load.js';
 import { may } from '../lib/session.js';
 import { number } from '../lib/format.js';
 import { useUrls } from '../lib/names.js';
-import { PageHeader, Card, Facts, Id, Ago, Time, Button, Confirm, StatusBadge, notify } from '../parts/basics.js';
+import { Card, Facts, Id, Ago, Time, Button, Confirm, StatusBadge, notify } from '../parts/basics.js';
 import { EndpointLink, Progress, Detail } from '../parts/look.js';
+
+const BACK = { href: '/replays', text: 'Replays' };
 
 export default function Replay({ params }) {
   const { id } = params;
@@ -17,23 +19,25 @@ export default function Replay({ params }) {
     setRunning(replay.state === 'running');
     return replay;
   }, [id], { every: running ? 1000 : 0 });
-  return html`<${Detail} load=${load} noun="replay" back=${{ href: '/replays', text: 'Replays' }} rows=${6}>${(replay) => html`<${Shown} replay=${replay} path=${path} load=${load} />`}<//>`;
+  const [asking, setAsking] = useState(false);
+  const header = (replay) => ({
+    title: replay.kind === 'history' ? 'History for a subscription' : 'Replay of messages',
+    badge: html`<${StatusBadge} status=${replay.state} text=${replay.state} />`,
+    sub: html`<${Id} value=${replay.id} copy />`,
+    actions: replay.state === 'running' && may('manage') && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel…<//>`,
+  });
+  return html`<${Detail} load=${load} noun="replay" back=${BACK} rows=${6} header=${header}>${(replay) => html`<${Shown} replay=${replay} path=${path} load=${load} asking=${asking} setAsking=${setAsking} />`}<//>`;
 }
 
-function Shown({ replay, path, load }) {
+function Shown({ replay, path, load, asking, setAsking }) {
   const urls = useUrls(replay.endpoint ? [replay.endpoint] : []);
-  const [asking, setAsking] = useState(false);
   const cancel = useAction(async () => {
     load.set(await post(`${path}/cancel`));
     setAsking(false);
     notify('Cancelled. The messages that it has made stay.');
   });
-  const running = replay.state === 'running';
   const until = replay.until ?? (replay.kind === 'history' ? replay.createdAt : null);
   return html`
-    <${PageHeader} title=${replay.kind === 'history' ? 'History for a subscription' : 'Replay of messages'} badge=${html`<${StatusBadge} status=${replay.state} text=${replay.state} />`} sub=${html`<${Id} value=${replay.id} copy />`} back=${{ href: '/replays', text: 'Replays' }}>
-      ${running && may('manage') && html`<${Button} kind="danger" onClick=${() => setAsking(true)}>Cancel…<//>`}
-    <//>
     <${Card} kind="roomy" title="Progress"><div class="progress-large"><${Progress} ...${replay} /></div>
       <${Facts} items=${[
         ['Made', `${number(replay.done)} new messages`],

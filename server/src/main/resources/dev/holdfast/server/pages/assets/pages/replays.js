@@ -101,7 +101,8 @@ function NewReplay({ asked, onClose }) {
         ${(wrong.status || fieldError(make.error, 'status')) && html`<p class="field-error">${wrong.status || fieldError(make.error, 'status')}</p>`}
       </fieldset>
       ${single
-        ? html`<div class="kept"><span class="kept-label">Created</span><code>${form.since}</code><${Button} small onClick=${() => change({ since: '', until: '' })}>At another time<//></div>`
+        ? html`<div class="kept"><span class="kept-label">Created</span><code>${form.since}</code><${Button} small onClick=${() => change({ since: '', until: '' })}>At another time<//></div>
+          <p class="hint">All messages that fit and were created in this millisecond are sent again, such as those of one batch of events: it may be more than the one that you came from.</p>`
         : html`<div class="pair">
           <${TimeField} label="Created since" value=${form.since} onInput=${(since) => change({ since })} error=${fieldError(make.error, 'since')} />
           <${TimeField} label="Created before" value=${form.until} onInput=${(until) => change({ until })} error=${wrong.until || fieldError(make.error, 'until')} />

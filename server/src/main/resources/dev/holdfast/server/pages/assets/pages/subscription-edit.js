@@ -16,11 +16,21 @@ const PREVIEW_WAIT_MILLIS = 400;
 
 export default function SubscriptionEdit({ params }) {
   const { id } = params;
-  const load = useLoad(async () => (id === undefined ? null : parse(await getText(`/v1/subscriptions/${encodeURIComponent(id)}`))), [id]);
+  const load = useLoad(async (signal) => (id === undefined ? null : parse(await getText(`/v1/subscriptions/${encodeURIComponent(id)}`, {}, { signal }))), [id]);
   if (!may('manage')) {
     return html`<${PageHeader} title="Subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} /><${Empty} title="This key may only look"><p>Sign in with a key of the role operator or admin to make and change subscriptions.</p><//>`;
   }
-  return html`<${Detail} load=${load} noun="subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} rows=${10}>${(original) => html`<${Form} key=${id || 'new'} original=${original} />`}<//>`;
+  const title = id === undefined ? 'New subscription' : 'Edit subscription';
+  const header = (original) => ({
+    title,
+    sub: original === null ? 'Events that fit are sent to the URL as they come.' : host(original.url),
+    back: backOf(original),
+  });
+  return html`<${Detail} load=${load} noun="subscription" title=${title} back=${backOf(null)} rows=${10} header=${header}>${(original) => html`<${Form} key=${id || 'new'} original=${original} />`}<//>`;
+}
+
+function backOf(original) {
+  return original === null ? { href: '/subscriptions', text: 'Subscriptions' } : { href: `/subscriptions/${original.id}`, text: host(original.url) };
 }
 
 function Form({ original }) {
@@ -71,9 +81,7 @@ function Form({ original }) {
     showMistake();
   };
   const kept = form.url === original?.url && form.url.includes('****');
-  const back = creating ? { href: '/subscriptions', text: 'Subscriptions' } : { href: `/subscriptions/${original.id}`, text: host(original.url) };
   return html`
-    <${PageHeader} title=${creating ? 'New subscription' : 'Edit subscription'} sub=${creating ? 'Events that fit are sent to the URL as they come.' : host(original.url)} back=${back} />
     <div class="columns columns-edit">
       <form class="form" ref=${frame} onSubmit=${submit} novalidate>
         <${Card} kind="roomy" title="Where to">
@@ -108,7 +116,7 @@ function Form({ original }) {
         ${tried && Object.keys(wrong).length > 0 && html`<${Note} kind="bad">See the ${plural(Object.keys(wrong).length, 'field')} marked above.<//>`}
         <${FormActions}>
           <${Button} type="submit" kind="primary" busy=${save.busy}>${creating ? 'Subscribe' : 'Save'}<//>
-          <${Button} href=${back.href}>Cancel<//>
+          <${Button} href=${backOf(original).href}>Cancel<//>
           ${!creating && html`<span class="hint">Types, subject and filters hold for events from now on; the rest also for messages on their way.</span>`}
         <//>
       </form>

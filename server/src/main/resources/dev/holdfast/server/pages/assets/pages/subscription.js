@@ -6,32 +6,42 @@ import { navigate } from '../lib/router.js';
 import { may } from '../lib/session.js';
 import { host, number, day } from '../lib/format.js';
 import { getText, parse } from '../lib/exact.js';
-import { PageHeader, Card, Facts, Id, Ago, Time, Button, ErrorBox, Note, Confirm, StateBadge, Countdown, notify } from '../parts/basics.js';
+import { Card, Facts, Id, Ago, Time, Button, ErrorBox, Note, Confirm, StateBadge, Countdown, notify } from '../parts/basics.js';
 import { Select } from '../parts/form.js';
-import { Code, Once, Detail } from '../parts/look.js';
+import { Code, Once, Fold, Detail } from '../parts/look.js';
 import { SubscriptionState, Types } from './subscriptions.js';
 
+const BACK = { href: '/subscriptions', text: 'Subscriptions' };
 const OVERLAP = [['24h', 'a day (usual)'], ['1h', 'an hour'], ['7d', 'a week'], ['30d', '30 days'], ['0s', 'not at all: it leaked']];
 
 export default function Subscription({ params }) {
   const { id } = params;
   const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
   // Filters keep the digits of their numbers.
-  const load = useLoad(async () => parse(await getText(path)), [id]);
-  return html`<${Detail} load=${load} noun="subscription" back=${{ href: '/subscriptions', text: 'Subscriptions' }} rows=${10}>${(one) => html`<${Shown} one=${one} path=${path} load=${load} />`}<//>`;
+  const load = useLoad(async (signal) => parse(await getText(path, {}, { signal })), [id]);
+  const turn = useAction(async (one) => {
+    const now = await post(`${path}/${one.paused ? 'resume' : 'pause'}`);
+    load.reload();
+    notify(now.paused ? 'Paused: its messages are parked, and their deadlines run on.' : 'Resumed: its parked messages are due.');
+  });
+  const header = (one) => ({
+    title: host(one.url),
+    badge: html`<${SubscriptionState} row=${one} />`,
+    sub: html`<${Id} value=${one.id} copy />`,
+    actions: html`<${Button} href="/messages?subscription=${one.id}">Its messages<//>
+      ${may('manage') && html`
+        <${Button} busy=${turn.busy} onClick=${() => turn.run(one)}>${one.paused ? 'Resume' : 'Pause'}<//>
+        <${Button} href="/subscriptions/${one.id}/edit" kind="primary">Edit<//>`}`,
+  });
+  return html`<${Detail} load=${load} noun="subscription" back=${BACK} rows=${10} header=${header}>${(one) => html`<${Shown} one=${one} path=${path} load=${load} turn=${turn} />`}<//>`;
 }
 
-function Shown({ one, path, load }) {
+function Shown({ one, path, load, turn }) {
   const endpoint = useLoad(() => get(`/v1/endpoints/${one.endpoint}`), [one.endpoint]);
   const [asking, setAsking] = useState('');
   const [made, setMade] = useState(null);
   const [overlap, setOverlap] = useState('24h');
   const [signature, setSignature] = useState(one.secrets[0]?.signature || 'v1');
-  const turn = useAction(async () => {
-    const now = await post(`${path}/${one.paused ? 'resume' : 'pause'}`);
-    load.reload();
-    notify(now.paused ? 'Paused: its messages are parked, and their deadlines run on.' : 'Resumed: its parked messages are due.');
-  });
   const rotate = useAction(async () => {
     const now = await post(`${path}/rotate`, { oldValidFor: overlap, signature });
     setAsking('');
@@ -49,12 +59,6 @@ function Shown({ one, path, load }) {
     remove.clear();
   };
   return html`
-    <${PageHeader} title=${host(one.url)} badge=${html`<${SubscriptionState} row=${one} />`} sub=${html`<${Id} value=${one.id} copy />`} back=${{ href: '/subscriptions', text: 'Subscriptions' }}>
-      <${Button} href="/messages?subscription=${one.id}">Its messages<//>
-      ${may('manage') && html`
-        <${Button} busy=${turn.busy} onClick=${() => turn.run()}>${one.paused ? 'Resume' : 'Pause'}<//>
-        <${Button} href="/subscriptions/${one.id}/edit" kind="primary">Edit<//>`}
-    <//>
     ${turn.error && html`<${ErrorBox} error=${turn.error} />`}
     ${one.paused && html`<${Note} kind="info">It is paused: events go on making messages for it, which are parked, and their deadlines run.<//>`}
     ${one.goneAt && html`<${Note} kind="warn">The receiver answered 410 Gone <${Ago} time=${one.goneAt} />: it wants no more. Delete the subscription if that is so.<//>`}
@@ -65,7 +69,7 @@ function Shown({ one, path, load }) {
           ['Subject', one.subject === null ? html`<span class="quiet">any</span>` : html`<code class="breakable">${one.subject}</code>`],
           ['Filters', one.filters.length === 0 ? html`<span class="quiet">none: every payload will do</span>` : html`<${FilterText} filters=${one.filters} connector=${one.filterConnector} />`],
         ]} />
-        ${one.filters.length > 0 && html`<details class="fold"><summary>Filters as JSON</summary><div class="fold-body"><${Code} text=${JSON.stringify(one.filters, null, 2)} label="the filters" /></div></details>`}
+        ${one.filters.length > 0 && html`<${Fold} title="Filters as JSON"><${Code} text=${JSON.stringify(one.filters)} label="the filters" json /><//>`}
       <//>
       <${Card} kind="roomy" title="Where it goes">
         <${Facts} items=${[
@@ -84,7 +88,7 @@ function Shown({ one, path, load }) {
     <${Card} kind="roomy" title="Secrets" aside=${may('manage') && html`<${Button} small onClick=${() => setAsking('rotate')}>Rotate…<//>`}>
       <p class="card-text">Messages are signed with each of these. Values cannot be shown again.</p>
       <ul class="secrets">${one.secrets.map((secret, i) => html`<li key=${i}>
-        <strong>${i === 0 ? 'Newest' : 'Older'}</strong> <code>${secret.signature}</code> made <${Ago} time=${secret.createdAt} />, ${secret.validUntil === null ? 'used until the next one' : html`still used, ends <${Countdown} time=${secret.validUntil} real />`}
+        <strong>${i === 0 ? 'Newest' : 'Older'}</strong> <code>${secret.signature}</code> made <${Ago} time=${secret.createdAt} real />, ${secret.validUntil === null ? 'used until the next one' : html`still used, ends <${Countdown} time=${secret.validUntil} real />`}
         ${secret.publicKey && html`<span class="block"><${Id} value=${secret.publicKey} copy /></span>`}</li>`)}</ul>
     <//>
     ${may('manage') && html`<${Card} kind="roomy" title="End it"><div class="row"><p class="card-text">Its unfinished messages are dropped. What it got can still be looked at.</p><${Button} kind="danger" onClick=${() => setAsking('delete')}>Delete…<//></div><//>`}

@@ -19,7 +19,7 @@ export default function Subscriptions() {
     setBusy(row.id);
     try {
       const changed = await post(`/v1/subscriptions/${row.id}/${row.paused ? 'resume' : 'pause'}`);
-      list.set({ items: list.items.map((one) => (one.id === row.id ? changed : one)), next: list.next });
+      list.set({ items: list.items.map((one) => (one.id === row.id ? changed : one)), next: list.next, deep: list.deep });
       notify(changed.paused ? 'Paused: its messages are parked, and their deadlines run on.' : 'Resumed: its parked messages are due.');
     } finally {
       setBusy('');

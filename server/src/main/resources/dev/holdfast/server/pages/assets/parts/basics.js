@@ -5,23 +5,27 @@
 //   <${StateBadge} state="frozen" />                          an endpoint's state: shape and word
 //   <${StatusBadge} status="parked" />                        a message's status, a replay's state, or an attempt's outcome: shape and word
 //   <${Ago} time=${t} />  <${Age} …/> ('3 min')  <${Countdown} time=${t} />  <${Time} time=${t} />    each with the UTC time as title; '–' for null
+//        real on Ago and Countdown: by the wall's clock also in the demo (when a key expires)
 //   <${Id} value=${id} href="/messages/…" />                  an id in fixed width, linked when href is given, with a copy button when copy
 //   <${Copy} text=${…} label="Copy the id" />
 //   <${Button} onClick kind="primary|danger|plain" busy=${b} small disabled>Enable<//>   href makes it a link
 //   <${Facts} items=${[['State', html`…`], ['Since', …]]} />   a list of terms and values; entries that are null are left out; a third: its title, a fourth: whether it takes the whole width
 //   <${Empty} title="…">what to do<//>  <${Loading} rows=${5} />  <${ErrorBox} error=${problem} retry=${reload} />
 //   <${Loaded} load=${load} empty=${(d) => d.items.length === 0} whenEmpty=${html`<${Empty} …/>`}>${(data) => html`…`}<//>
-//        skeleton, error with retry, empty state, or the function's result; old data stays while and when a refresh fails
+//        skeleton, error with retry, empty state, or the function's result; old data stays while and when a refresh fails. While the banner says
+//        that the server is not heard, it is not said again here: <${LoadError} load=${load} /> is the error of a load, or nothing then
 //   <${Confirm} open=${b} title text action="Freeze" kind="danger" busy error onConfirm onCancel>more<//>   a modal <dialog>
 //   <${Tabs} value=${v} onChange=${set} items=${[['hour', 'Hour'], ['day', 'Day']]} label="Span" />   one of few, as buttons
-//   <${JsonView} value=${anything} label="Data" />             pretty-printed text; a string that is JSON is parsed first
+//   <${JsonView} value=${anything} label="Data" />             on several lines; a string that is JSON too
 //   <${Note} kind="warn|bad|info|good">text<//>               a framed sentence with a shape
 //   notify('Enabled.'), notify('…', 'bad'); <${Notices} />     short messages, read out; app.js has the one Notices
 //   <${Shape} name="frozen" />                                the small figures: enabled disabled frozen failing pending waiting parked
 //                                                             delivered dropped running done cancelled info warn
-import { html, useState, useEffect, useRef, useId } from '../lib/html.js';
+import { html, useState, useEffect, useMemo, useRef, useId } from '../lib/html.js';
 import { useNow } from '../lib/clock.js';
 import { speed } from '../lib/session.js';
+import { useLiveState } from '../lib/live.js';
+import { pretty } from '../lib/exact.js';
 import * as format from '../lib/format.js';
 
 const SHAPES = {
@@ -47,6 +51,7 @@ SHAPES.bad = SHAPES.failing;
 SHAPES.live = SHAPES.enabled;
 SHAPES.connecting = SHAPES.pending;
 SHAPES.disconnected = SHAPES.dropped;
+SHAPES.refused = SHAPES.warn;
 SHAPES.paused = SHAPES.parked;
 SHAPES.active = SHAPES.enabled;
 
@@ -102,12 +107,12 @@ function tick() {
   return speed() > 1 ? 250 : 1000;
 }
 
-export function Ago({ time }) {
+export function Ago({ time, real = false }) {
   const now = useNow(tick());
   if (!time) {
     return html`<span class="quiet">–</span>`;
   }
-  return html`<time datetime=${time} title=${format.utc(time)}>${format.ago(time, now)}</time>`;
+  return html`<time datetime=${time} title=${format.utc(time)}>${real ? format.realAgo(time, now) : format.ago(time, now)}</time>`;
 }
 
 export function Age({ time }) {
@@ -118,13 +123,12 @@ export function Age({ time }) {
   return html`<time datetime=${time} title=${format.utc(time)}>${format.age(time, now)}</time>`;
 }
 
-// `real`: of what the demo does not speed up, such as the end of a key.
 export function Countdown({ time, past = 'now', real = false }) {
   const now = useNow(tick());
   if (!time) {
     return html`<span class="quiet">–</span>`;
   }
-  const text = real ? format.until(time, now, 1) : format.until(time, now);
+  const text = real ? format.realUntil(time, now) : format.until(time, now);
   return html`<time datetime=${time} title=${format.utc(time)}>${text === 'now' ? past : text}</time>`;
 }
 
@@ -212,12 +216,17 @@ export function Note({ kind = 'info', children, action }) {
   return html`<div class="note tone-${tone}"><${Shape} name=${kind} /><div class="note-body">${children}</div>${action}</div>`;
 }
 
+export function LoadError({ load, otherwise = null }) {
+  const state = useLiveState();
+  return load.error === null || (load.error.status === 0 && state === 'disconnected') ? otherwise : html`<${ErrorBox} error=${load.error} retry=${load.reload} />`;
+}
+
 export function Loaded({ load, rows = 4, empty, whenEmpty, children }) {
   if (load.data === undefined) {
-    return load.error ? html`<${ErrorBox} error=${load.error} retry=${load.reload} />` : html`<${Loading} rows=${rows} />`;
+    return load.error ? html`<${LoadError} load=${load} otherwise=${html`<p class="quiet">This is loaded when the server is heard again.</p>`} />` : html`<${Loading} rows=${rows} />`;
   }
   const body = empty && empty(load.data) ? whenEmpty : children(load.data);
-  return html`${load.error && html`<${ErrorBox} error=${load.error} retry=${load.reload} />`}${body}`;
+  return html`<${LoadError} load=${load} />${body}`;
 }
 
 export function Confirm({ open, title, text, action, kind = 'primary', busy = false, error = null, onConfirm, onCancel, children }) {
@@ -256,19 +265,8 @@ export function Tabs({ value, onChange, items, label }) {
 }
 
 export function JsonView({ value, label = 'JSON', copy = true }) {
-  const text = pretty(value);
+  const text = useMemo(() => pretty(typeof value === 'string' ? value : JSON.stringify(value) ?? ''), [value]);
   return html`<div class="code-block">${copy && html`<${Copy} text=${text} label="Copy ${label}" />`}<pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre></div>`;
-}
-
-function pretty(value) {
-  if (typeof value !== 'string') {
-    return JSON.stringify(value, null, 2) ?? '';
-  }
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return value;
-  }
 }
 
 const NOTICE_MILLIS = 5000;

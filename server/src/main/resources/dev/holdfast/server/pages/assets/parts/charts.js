@@ -4,7 +4,7 @@
 //   <${LineChart} label="Deliveries a minute" times=${[ms…]} height=${180} format=${number}
 //      series=${[{ name: 'delivered', values: [n or null…], tone: 'good', area: true }, { name: 'failed', values, tone: 'bad', line: 'dashed' }]}
 //      tickText=${(n) => …} timeText=${(ms) => …} gap=${ms} from=${ms} to=${ms} log />      gap: no line between points further apart; log: powers of ten
-//      line: solid | dashed | dotted; tone: good bad warn cold info plain
+//      line: solid | dashed | dotted | dashdot; tone: good bad warn cold info plain
 //   <${Sparkline} attempts=${[{ at, durationMillis, outcome }…]} />      successes go up, failures go down; height by duration
 //   <${Scatter} label points=${[{ at: ms, value, outcome: 'success'|'failure', text, href }]} limit=${{ value, text }} height format=${latency} from to />
 //      time across, value up (logarithmic); circles succeeded, crosses failed; Enter opens the href of the chosen point
@@ -36,9 +36,17 @@ function useWidth() {
   return [element, width];
 }
 
+/** The chosen one of points that come and go, by what names it: it stays the same when others come. */
+function useChosen(names) {
+  const [chosen, setChosen] = useState(null);
+  const index = chosen === null ? -1 : names.indexOf(chosen);
+  return [index < 0 ? null : index, (i) => setChosen(i === null ? null : names[i])];
+}
+
 export function LineChart({ label, times, series, height = 180, format = text.number, tickText = format, timeText, gap = Infinity, from, to, log = false, empty }) {
   const [element, width] = useWidth();
-  const [chosen, setChosen] = useState(null);
+  const [index, setChosen] = useChosen(times);
+  const spoken = useSpoken();
   const first = from ?? times[0];
   const last = to ?? times[times.length - 1];
   const say = timeText || text.minuteTime;
@@ -46,7 +54,6 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
   const scale = log ? logScale(all) : linearScale(all);
   const x = (time) => LEFT + ((time - first) / Math.max(1, last - first)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + (1 - scale.share(value)) * (height - TOP - BOTTOM);
-  const index = chosen === null ? null : Math.min(chosen, times.length - 1);
   const nearest = (clientX) => {
     const at = clientX - element.current.getBoundingClientRect().left;
     let best = 0;
@@ -65,7 +72,7 @@ export function LineChart({ label, times, series, height = 180, format = text.nu
       <ul class="legend">${series.map((one) => html`<li key=${one.name} class="tone-${one.tone}"><${LineSample} line=${one.line} area=${one.area} /><span>${one.name}</span> ${!nothing && html`<b>${format(one.values[shown])}</b>`}</li>`)}</ul>
       <span class="chart-time quiet">${nothing ? '' : index === null ? '' : say(times[index])}</span>
     </figcaption>
-    <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(label, times.length, index, setChosen, nothing ? '' : readout(shown))}
+    <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(spoken, label, times.length, index, setChosen, nothing ? '' : readout(shown))}
       onPointerMove=${(event) => !nothing && setChosen(nearest(event.clientX))} onPointerLeave=${() => setChosen(null)}>
       ${nothing && html`<p class="chart-empty quiet">${empty || 'Nothing yet.'}</p>`}
       ${!nothing && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
@@ -85,22 +92,42 @@ function LineSample({ line, area }) {
   return html`<svg class="sample" width="22" height="10" aria-hidden="true">${area && html`<rect class="area" x="0" y="5" width="22" height="5" />`}<line class="line line-${line || 'solid'}" x1="0" x2="22" y1="5" y2="5" /></svg>`;
 }
 
+/** What a chart says while it is focused: a live one would speak every second. It is held until a key is pressed. */
+function useSpoken() {
+  return useRef({ focused: false, held: null }).current;
+}
+
 /** Attributes that make a chart a slider over its points: arrow keys move, Escape leaves. */
-function slider(label, count, index, setChosen, valueText, onEnter) {
+function slider(spoken, label, count, index, setChosen, valueText, onEnter) {
   const move = (event) => {
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -count, End: count }[event.key];
     if (event.key === 'Escape') {
+      spoken.held = null;
       setChosen(null);
     } else if (event.key === 'Enter' && onEnter) {
       onEnter();
     } else if (steps !== undefined && count > 0) {
       event.preventDefault();
+      spoken.held = null;
       setChosen(Math.max(0, Math.min(count - 1, (index ?? count - 1) + (index === null && steps === 1 ? 0 : steps))));
     }
   };
+  const said = { most: Math.max(0, count - 1), at: index ?? Math.max(0, count - 1), text: valueText || 'Nothing yet' };
+  if (spoken.focused) {
+    spoken.held ??= said;
+  }
+  const { most, at, text: words } = spoken.held ?? said;
   return {
-    tabindex: 0, role: 'slider', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': Math.max(0, count - 1),
-    'aria-valuenow': index ?? Math.max(0, count - 1), 'aria-valuetext': valueText || 'Nothing yet', onKeyDown: move, onBlur: () => setChosen(null),
+    tabindex: 0, role: 'slider', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': most, 'aria-valuenow': at, 'aria-valuetext': words, onKeyDown: move,
+    onFocus: () => {
+      spoken.focused = true;
+      spoken.held = said;
+    },
+    onBlur: () => {
+      spoken.focused = false;
+      spoken.held = null;
+      setChosen(null);
+    },
   };
 }
 
@@ -201,8 +228,9 @@ export function Sparkline({ attempts, count = 30 }) {
 
 export function Scatter({ label, points, limit, height = 220, format = text.latency, from, to, empty }) {
   const [element, width] = useWidth();
-  const [chosen, setChosen] = useState(null);
   const sorted = useMemo(() => [...points].sort((a, b) => a.at - b.at), [points]);
+  const [index, setChosen] = useChosen(useMemo(() => sorted.map((point) => `${point.at} ${point.href} ${point.text}`), [sorted]));
+  const spoken = useSpoken();
   const first = from ?? (sorted.length > 0 ? sorted[0].at : 0);
   const last = Math.max(first + 1000, to ?? (sorted.length > 0 ? sorted[sorted.length - 1].at : 1));
   const least = Math.max(1, Math.min(...sorted.map((point) => point.value || 1), limit ? limit.value : Infinity));
@@ -211,7 +239,6 @@ export function Scatter({ label, points, limit, height = 220, format = text.late
   const high = Math.log10(most) + 0.08;
   const x = (time) => LEFT + 6 + ((time - first) / (last - first)) * (width - LEFT - RIGHT - 12);
   const y = (value) => TOP + (1 - (Math.log10(Math.max(1, value)) - low) / (high - low)) * (height - TOP - BOTTOM);
-  const index = chosen === null || sorted.length === 0 ? null : Math.min(chosen, sorted.length - 1);
   const ticks = [];
   for (let power = low; power <= high; power++) {
     ticks.push(10 ** power);
@@ -241,7 +268,7 @@ export function Scatter({ label, points, limit, height = 220, format = text.late
       <span class="chart-time">${index === null ? '' : say(sorted[index])}</span>
     </figcaption>
     <div ref=${element} class="chart-area ${index !== null && sorted[index].href ? 'chart-link' : ''}" style=${{ height: `${height}px` }}
-      ...${slider(label, sorted.length, index, setChosen, sorted.length === 0 ? '' : say(sorted[index ?? sorted.length - 1]), open)}
+      ...${slider(spoken, label, sorted.length, index, setChosen, sorted.length === 0 ? '' : say(sorted[index ?? sorted.length - 1]), open)}
       onPointerMove=${(event) => setChosen(nearest(event))} onPointerLeave=${() => setChosen(null)} onClick=${open}>
       ${sorted.length === 0 && html`<p class="chart-empty quiet">${empty || 'No attempts yet.'}</p>`}
       ${sorted.length > 0 && width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
@@ -268,8 +295,9 @@ const SLOT_TONES = { success: 'good', failure: 'bad', planned: 'plain', deadline
 
 export function TimeAxis({ label, from, to, now, slots, log = false, height = 74 }) {
   const [element, width] = useWidth();
-  const [chosen, setChosen] = useState(null);
   const sorted = useMemo(() => [...slots].sort((a, b) => a.at - b.at), [slots]);
+  const [index, setChosen] = useChosen(sorted.map((slot) => `${slot.at} ${slot.kind} ${slot.text}`));
+  const spoken = useSpoken();
   const whole = Math.max(1, to - from);
   const unit = whole / 2 ** 11;
   const share = (time) => {
@@ -277,7 +305,6 @@ export function TimeAxis({ label, from, to, now, slots, log = false, height = 74
     return log ? Math.log2(1 + (part * whole) / unit) / Math.log2(1 + whole / unit) : part;
   };
   const x = (time) => 14 + share(time) * (width - 28);
-  const index = chosen === null || sorted.length === 0 ? null : Math.min(chosen, sorted.length - 1);
   const nearest = (event) => {
     const at = event.clientX - element.current.getBoundingClientRect().left;
     return sorted.reduce((best, slot, i) => (Math.abs(x(slot.at) - at) < Math.abs(x(sorted[best].at) - at) ? i : best), 0);
@@ -285,7 +312,7 @@ export function TimeAxis({ label, from, to, now, slots, log = false, height = 74
   const say = (slot) => `${slot.text} · ${text.clockTime(slot.at)}`;
   const middle = 30;
   return html`<figure class="chart">
-    <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(label, sorted.length, index, setChosen, sorted.length === 0 ? '' : say(sorted[index ?? sorted.length - 1]))}
+    <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(spoken, label, sorted.length, index, setChosen, sorted.length === 0 ? '' : say(sorted[index ?? sorted.length - 1]))}
       onPointerMove=${(event) => sorted.length > 0 && setChosen(nearest(event))} onPointerLeave=${() => setChosen(null)}>
       ${width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
         <line class="axis" x1="14" x2=${width - 14} y1=${middle} y2=${middle} />

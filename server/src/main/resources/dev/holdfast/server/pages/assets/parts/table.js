@@ -13,7 +13,7 @@
 //
 //   On a narrow screen a cell that returns '' or null is left out.
 //
-//   <${More} list=${usePages(…)} noun="messages" />     how many are shown, and a button for the next page
+//   <${More} list=${usePages(…)} noun="messages" />     how many are shown, and a button for the next page; one to begin again where it is not loaded by itself
 //   <${Filters}>fields<//>                              a row of filters above a table (use the fields of form.js)
 import { html } from '../lib/html.js';
 import { plural } from '../lib/format.js';
@@ -56,7 +56,10 @@ export function More({ list, noun = 'rows' }) {
   const count = plural(list.items.length, noun.replace(/s$/, ''), noun);
   return html`<div class="more">
     <span class="quiet" role="status">${list.next ? (list.items.length === 0 ? `No ${noun} among those that were looked at so far` : `The first ${count}`) : count}</span>
-    ${list.next && html`<${Button} onClick=${list.more} busy=${list.loadingMore}>${list.items.length === 0 ? 'Look further' : 'Show more'}<//>`}
+    ${(list.next || list.deep) && html`<span class="row">
+      ${list.deep && html`<span class="quiet">Not kept up to date.</span><${Button} onClick=${list.again} busy=${list.refreshing && !list.loadingMore}>Load again<//>`}
+      ${list.next && html`<${Button} onClick=${list.more} busy=${list.loadingMore}>${list.items.length === 0 ? 'Look further' : 'Show more'}<//>`}
+    </span>`}
   </div>`;
 }
 
