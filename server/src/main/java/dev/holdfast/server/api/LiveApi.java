@@ -141,8 +141,7 @@ final class LiveApi {
       latest = event;
       Buffer all = Buffer.buffer();
       for (Endpoint endpoint : now.changed()) {
-        all.appendBuffer(
-            EventStream.event("change", Json.write(out -> write(out, endpoint))));
+        all.appendBuffer(EventStream.event("change", Json.write(out -> write(out, endpoint))));
       }
       all.appendBuffer(event);
       for (Reader reader : readers()) {

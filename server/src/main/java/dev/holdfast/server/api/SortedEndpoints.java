@@ -96,7 +96,8 @@ final class SortedEndpoints {
       return Future.failedFuture(
           new Refusal(
               Problem.of(
-                      Kind.OVERLOADED, "Endpoints of many tenants are being sorted. Send this again.")
+                      Kind.OVERLOADED,
+                      "Endpoints of many tenants are being sorted. Send this again.")
                   .retryAfter(1)));
     }
     if (copies.size() == ApiLimits.SORTED_TENANTS) {

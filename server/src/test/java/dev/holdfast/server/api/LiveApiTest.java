@@ -154,8 +154,7 @@ class LiveApiTest {
           "acme",
           watcher ->
               watcher.now(
-                  new Watcher.Now(
-                      NOW, 0, 0, 0, null, TenantNow.NOTHING, 0, List.of(), false)));
+                  new Watcher.Now(NOW, 0, 0, 0, null, TenantNow.NOTHING, 0, List.of(), false)));
       assertThat(acme.data("now").get("p99Millis").isNull()).isTrue();
     }
   }
@@ -288,9 +287,7 @@ class LiveApiTest {
       reader.send(
           "GET /v1/live HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer passing\r\n\r\n");
       awaitWatch();
-      assertThat(reader.head())
-          .startsWith("HTTP/1.")
-          .doesNotContain("chunked", "content-length");
+      assertThat(reader.head()).startsWith("HTTP/1.").doesNotContain("chunked", "content-length");
       second("acme");
       keys.take("passing");
       second("acme");
