@@ -66,6 +66,9 @@ final class LoopRunner implements Cluster.Path {
   /** How often what was counted is taken from the loop. */
   private static final Duration BEAT = Duration.ofSeconds(1);
 
+  /** How long the process waits at its end for the last minute to be written. */
+  private static final Duration LAST_MINUTE = Duration.ofSeconds(2);
+
   private final World world;
   private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
@@ -135,8 +138,12 @@ final class LoopRunner implements Cluster.Path {
         .setTimer(
             BEAT.toMillis(),
             _ -> {
-              if (!stopped.future().isComplete()) {
+              if (stopped.future().isComplete()) {
+                return;
+              }
+              try {
                 pulse.beat(loop.takeActivity(), now());
+              } finally {
                 beat();
               }
             });
@@ -353,7 +360,17 @@ final class LoopRunner implements Cluster.Path {
 
   private Future<Void> finishPulse() {
     Promise<Void> finished = Promise.promise();
-    onContext(() -> pulse.finish(loop.takeActivity(), now()).onComplete(finished));
+    long timer =
+        world.vertx().setTimer(LAST_MINUTE.toMillis(), _ -> onContext(finished::tryComplete));
+    onContext(
+        () ->
+            pulse
+                .finish(loop.takeActivity(), now())
+                .onComplete(
+                    _ -> {
+                      world.vertx().cancelTimer(timer);
+                      finished.tryComplete();
+                    }));
     return finished.future();
   }
 

@@ -46,6 +46,15 @@ final class Pulse {
   /** Minutes that wait to be written; beyond that the oldest are forgotten. */
   static final int MOST_WAITING = 10_000;
 
+  /** Changes of state of a tenant's endpoints that are told in a second; others are left out. */
+  static final int MOST_CHANGES = 100;
+
+  /** Reports that are made at once. */
+  static final int MOST_REPORTS = 50;
+
+  /** What may wait for the store; with more, nobody is told what it knows to be dropped. */
+  private static final int MOST_READS = 1_000;
+
   /** Tenants whose last minute is remembered while nobody watches them. */
   private static final int MOST_RECENT = 5_000;
 
@@ -66,12 +75,19 @@ final class Pulse {
   /** What was counted in the last second. */
   private Map<String, Activity> lastSecond = Map.of();
 
+  /** Reports that were made since the last beat, or still are: whoever asks again gets the same. */
+  private final Map<Wanted, Future<ActivityReport>> reports = new HashMap<>();
+
+  private int reportsUnderWay;
   private final Seldom unwritten = new Seldom();
+  private final Seldom untold = new Seldom();
   private @Nullable Instant minute;
   private boolean writing;
 
   /** Whether nothing is tried any more in this minute. */
   private boolean failed;
+
+  private record Wanted(String tenant, Span span) {}
 
   /** What is counted of a tenant in the minute that runs. */
   private static final class Sum {
@@ -101,6 +117,12 @@ final class Pulse {
   private static final class Watched {
     final List<Watcher> watchers = new ArrayList<>();
 
+    /** Endpoints that have changed since the last beat. */
+    List<Endpoint> changed = new ArrayList<>();
+
+    /** Whether there are more of them. */
+    boolean moreChanged;
+
     /** What the store had of the day's dropped messages, and of which day that is. */
     long dropped;
 
@@ -124,6 +146,7 @@ final class Pulse {
       second.put(of.tenant(), of);
     }
     lastSecond = second;
+    reports.values().removeIf(Future::isComplete);
     endMinute(now);
     count(counted, now);
     write(now);
@@ -137,8 +160,27 @@ final class Pulse {
     for (String tenant : List.copyOf(watched.keySet())) {
       Watched of = watched.get(tenant);
       if (of != null) {
-        Now seen = now(tenant, of, dropped.getOrDefault(tenant, 0L), now);
-        List.copyOf(of.watchers).forEach(watcher -> watcher.now(seen));
+        Now seen =
+            now(tenant, of, dropped.getOrDefault(tenant, 0L), now, of.changed, of.moreChanged);
+        of.changed = new ArrayList<>();
+        of.moreChanged = false;
+        List.copyOf(of.watchers).forEach(watcher -> tell(watcher, seen));
+      }
+    }
+  }
+
+  /** Nobody who watches can end what is watched. */
+  private void tell(Watcher watcher, Now seen) {
+    try {
+      watcher.now(seen);
+    } catch (RuntimeException e) {
+      long times = untold.happened(seen.at());
+      if (times > 0) {
+        log.error(
+            "activity.not-told times={} next=\"whoever watches is told again in a second; deliveries"
+                + " go on; report this\"",
+            times,
+            e);
       }
     }
   }
@@ -160,11 +202,16 @@ final class Pulse {
     }
   }
 
-  /** An endpoint has come into another state. */
+  /** An endpoint has come into another state. It is told with the next beat: this is in a step. */
   void changed(Endpoint endpoint) {
     Watched of = watched.get(endpoint.tenant());
-    if (of != null) {
-      List.copyOf(of.watchers).forEach(watcher -> watcher.changed(endpoint));
+    if (of == null) {
+      return;
+    }
+    if (of.changed.size() < MOST_CHANGES) {
+      of.changed.add(endpoint);
+    } else {
+      of.moreChanged = true;
     }
   }
 
@@ -290,29 +337,44 @@ final class Pulse {
     finish(finished, now);
   }
 
-  /** Reads and writes nothing any more. Blocks for a moment. */
+  /** Reads and writes nothing any more. Blocks for as long as the store needs to answer. */
   void close() {
+    thread.forgetWaiting();
     thread.close();
   }
 
   // ---- what people see
 
-  /** What has happened of a tenant's until now. */
+  /**
+   * What has happened of a tenant's until now, or a second ago. Fails with {@link TooManyReports}
+   * if many others are under way.
+   */
   Future<ActivityReport> report(String tenant, Span span, Instant now) {
-    Instant from = span.from(now);
+    Wanted wanted = new Wanted(tenant, span);
+    Future<ActivityReport> known = reports.get(wanted);
+    if (known != null) {
+      return known;
+    }
+    if (reportsUnderWay == MOST_REPORTS) {
+      return Future.failedFuture(new TooManyReports());
+    }
+    reportsUnderWay++;
     Promise<ActivityReport> made = Promise.promise();
+    reports.put(wanted, made.future().onComplete(_ -> reportsUnderWay--));
     thread.read(
-        () -> rows.since(tenant, from),
-        kept -> eventLoop.execute(() -> made.complete(report(tenant, span, from, kept, now))),
+        () -> {
+          ActivitySum sum = new ActivitySum(span, span.from(now));
+          rows.since(tenant, sum.from()).forEach(sum::add);
+          return sum;
+        },
+        sum ->
+            eventLoop.execute(
+                () -> {
+                  unwritten(tenant, now).forEach(sum::add);
+                  made.complete(sum.report());
+                }),
         cause -> eventLoop.execute(() -> made.fail(cause)));
     return made.future();
-  }
-
-  private ActivityReport report(
-      String tenant, Span span, Instant from, List<ActivityRow> kept, Instant now) {
-    List<ActivityRow> all = new ArrayList<>(kept);
-    all.addAll(unwritten(tenant, now));
-    return ActivityReport.of(span, from, all);
   }
 
   /** What is known of a tenant that the store has not. */
@@ -347,7 +409,7 @@ final class Pulse {
         _ -> {
           if (of.watchers.contains(watcher)) {
             long dropped = droppedUnwritten(dayOf(now)).getOrDefault(tenant, 0L);
-            watcher.now(now(tenant, of, dropped, now));
+            tell(watcher, now(tenant, of, dropped, now, List.of(), false));
           }
         });
     return watching;
@@ -372,6 +434,9 @@ final class Pulse {
 
   /** Looks how many of a tenant's messages the store knows to be dropped today. */
   private Future<Void> countDropped(String tenant, Instant now) {
+    if (thread.waiting() >= MOST_READS) {
+      return Future.succeededFuture();
+    }
     Instant day = dayOf(now);
     Promise<Void> counted = Promise.promise();
     thread.read(
@@ -390,7 +455,13 @@ final class Pulse {
     return counted.future();
   }
 
-  private Now now(String tenant, Watched of, long droppedUnwritten, Instant now) {
+  private Now now(
+      String tenant,
+      Watched of,
+      long droppedUnwritten,
+      Instant now,
+      List<Endpoint> changed,
+      boolean moreChanged) {
     long dropped = droppedUnwritten + (of.day.equals(dayOf(now)) ? of.dropped : 0);
     Activity second = lastSecond.get(tenant);
     RecentDelays known = recent.get(tenant);
@@ -401,6 +472,8 @@ final class Pulse {
         second == null ? 0 : second.failed(),
         known == null ? null : known.percentiles(now),
         view.get().tenant(tenant),
-        dropped);
+        dropped,
+        changed,
+        moreChanged);
   }
 }

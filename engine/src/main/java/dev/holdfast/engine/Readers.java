@@ -55,6 +55,11 @@ final class Readers {
     return threads.getQueue().size();
   }
 
+  /** Runs nothing that waits for its turn; nobody is told. */
+  void forgetWaiting() {
+    threads.getQueue().clear();
+  }
+
   void close() {
     threads.close();
   }

@@ -100,16 +100,10 @@ final class PulseTest {
 
   private static final class Seen implements Watcher {
     final List<Now> seconds = new ArrayList<>();
-    final List<Endpoint> changes = new ArrayList<>();
 
     @Override
     public void now(Now now) {
       seconds.add(now);
-    }
-
-    @Override
-    public void changed(Endpoint endpoint) {
-      changes.add(endpoint);
     }
   }
 
@@ -221,13 +215,82 @@ final class PulseTest {
       assertThat(acme.seconds.get(2).delays()).isNotNull();
       assertThat(other.seconds.get(1).accepted()).isZero();
       assertThat(other.seconds.get(1).delays()).isNull();
-      Endpoint changed = new Endpoint(1, "acme", "https://acme.test/", Health.created(now));
-      pulse.changed(changed);
-      assertThat(acme.changes).containsExactly(changed);
-      assertThat(other.changes).isEmpty();
     }
     beat();
     assertThat(acme.seconds).hasSize(3);
+  }
+
+  @Test
+  void changes_are_told_with_the_next_second_and_no_more_than_fit() throws Exception {
+    Seen acme = new Seen();
+    Seen other = new Seen();
+    pulse.watch("acme", acme, now);
+    pulse.watch("other", other, now);
+    Step _ = last("acme");
+    List<Endpoint> changed = new ArrayList<>();
+    for (int i = 0; i < Pulse.MOST_CHANGES; i++) {
+      changed.add(new Endpoint(i, "acme", "https://acme.test/" + i, Health.created(now)));
+    }
+    changed.forEach(pulse::changed);
+    assertThat(acme.seconds).hasSize(1);
+    beat();
+    assertThat(acme.seconds.getLast().changed()).isEqualTo(changed);
+    assertThat(acme.seconds.getLast().moreChanged()).isFalse();
+    assertThat(other.seconds.getLast().changed()).isEmpty();
+    changed.forEach(pulse::changed);
+    pulse.changed(changed.getFirst());
+    beat();
+    assertThat(acme.seconds.getLast().changed()).isEqualTo(changed);
+    assertThat(acme.seconds.getLast().moreChanged()).isTrue();
+    beat();
+    assertThat(acme.seconds.getLast().changed()).isEmpty();
+    assertThat(acme.seconds.getLast().moreChanged()).isFalse();
+  }
+
+  @Test
+  void one_who_cannot_be_told_ends_nothing_and_is_told_again() throws Exception {
+    List<Now> told = new ArrayList<>();
+    Seen other = new Seen();
+    pulse.watch(
+        "acme",
+        seen -> {
+          told.add(seen);
+          throw new IllegalStateException("the answer has ended");
+        },
+        now);
+    pulse.watch("acme", other, now);
+    Step _ = last("acme");
+    pulse.changed(new Endpoint(1, "acme", "https://acme.test/", Health.created(now)));
+    beat();
+    beat();
+    assertThat(told).hasSize(3);
+    assertThat(other.seconds).hasSize(3);
+  }
+
+  @Test
+  void a_report_is_made_once_between_two_beats() throws Exception {
+    beat(happened("acme", 1));
+    Future<ActivityReport> first = pulse.report("acme", Span.HOUR, now);
+    assertThat(pulse.report("acme", Span.HOUR, now)).isSameAs(first);
+    assertThat(pulse.report("acme", Span.DAY, now)).isNotSameAs(first);
+    beat();
+    assertThat(pulse.report("acme", Span.HOUR, now)).isSameAs(first);
+    await(first);
+    assertThat(pulse.report("acme", Span.HOUR, now)).isSameAs(first);
+    beat(happened("acme", 1));
+    assertThat(last("acme").accepted()).isEqualTo(2);
+  }
+
+  @Test
+  void only_so_many_reports_are_made_at_once() throws Exception {
+    List<Future<ActivityReport>> asked = new ArrayList<>();
+    for (int i = 0; i < Pulse.MOST_REPORTS; i++) {
+      asked.add(pulse.report("tenant-" + i, Span.DAY, now));
+    }
+    assertThat(pulse.report("further", Span.DAY, now).cause()).isInstanceOf(TooManyReports.class);
+    assertThat(pulse.report("tenant-0", Span.DAY, now)).isSameAs(asked.getFirst());
+    assertThat(await(asked.getFirst()).steps()).hasSize(96);
+    assertThat(await(pulse.report("further", Span.DAY, now)).steps()).hasSize(96);
   }
 
   @Test

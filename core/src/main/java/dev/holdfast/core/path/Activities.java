@@ -25,16 +25,28 @@ final class Activities {
     return known == null ? View.TenantNow.NOTHING : known.now();
   }
 
+  /** Of how many tenants something is known. */
+  int size() {
+    return tenants.size();
+  }
+
   /** Something is counted of a tenant, for the first time since it was asked for. */
   void counted(TenantCounts counts) {
     counted.add(counts);
   }
 
-  /** What was counted since the last time, in the order in which it began. */
+  /**
+   * What was counted since the last time, in the order in which it began. Tenants without endpoints
+   * are forgotten by it: events can be sent for any.
+   */
   List<Activity> take() {
     List<Activity> taken = new ArrayList<>(counted.size());
     for (TenantCounts counts : counted) {
-      taken.add(counts.take());
+      Activity of = counts.take();
+      taken.add(of);
+      if (counts.lanes == 0) {
+        tenants.remove(of.tenant());
+      }
     }
     counted.clear();
     return taken;

@@ -62,6 +62,7 @@ final class Lanes {
     Unfinished counts = known == null || !isOurs ? Unfinished.NOTHING : known;
     TenantCounts tenant = activities.of(endpoint.tenant());
     Lane lane = new Lane(endpoint, stored, isOurs, counts, Pace.full(laneInFlight), tenant);
+    tenant.lanes++;
     byEndpoint.put(endpoint.id(), lane);
     byUrl.computeIfAbsent(endpoint.tenant(), _ -> new HashMap<>()).put(endpoint.url(), lane);
     byTenant.computeIfAbsent(endpoint.tenant(), _ -> new TreeMap<>()).put(endpoint.id(), lane);
@@ -74,6 +75,7 @@ final class Lanes {
     Endpoint endpoint = lane.endpoint;
     byEndpoint.remove(endpoint.id());
     lane.uncount();
+    lane.tenant.lanes--;
     byUrl.getOrDefault(endpoint.tenant(), new HashMap<>()).remove(endpoint.url(), lane);
     lanesOf(endpoint.tenant()).remove(endpoint.id());
   }

@@ -17,6 +17,9 @@ final class TenantCounts {
   /** What the store has of the tenant's messages, in lanes that this node works on. */
   final Tally tally = new Tally();
 
+  /** How many lanes there are, whoever works on them. */
+  int lanes;
+
   private int enabled;
   private int disabled;
   private int frozen;

@@ -51,6 +51,20 @@ final class ActivityTest {
   }
 
   @Test
+  void a_tenant_without_endpoints_is_forgotten_when_its_events_are_told() {
+    Activities activities = new Activities();
+    TenantCounts known = activities.of("acme");
+    known.lanes++;
+    known.accepted();
+    activities.of("nobody").accepted();
+    assertThat(activities.take()).extracting(Activity::tenant).containsExactly("acme", "nobody");
+    assertThat(activities.of("acme")).isSameAs(known);
+    assertThat(activities.size()).isEqualTo(1);
+    activities.of("nobody").accepted();
+    assertThat(activities.take()).extracting(Activity::accepted).containsExactly(1L);
+  }
+
+  @Test
   void nothing_is_counted_before_it_is_on_disk() {
     crank.subscribe("https://acme.test/", "t");
     crank.holdCommits = true;

@@ -4,7 +4,9 @@ import dev.holdfast.core.path.Delays.Percentiles;
 import dev.holdfast.engine.ActivityReport;
 import dev.holdfast.engine.ActivityReport.Span;
 import dev.holdfast.engine.ActivityReport.Step;
+import dev.holdfast.engine.TooManyReports;
 import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Future;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +27,17 @@ final class ActivityApi {
   private void show(Exchange exchange, byte[] body) {
     Span span = span(exchange.parameters().one("span"));
     exchange.then(
-        engine.activity(exchange.tenant(), span),
+        engine.activity(exchange.tenant(), span).recover(ActivityApi::refuseTooMany),
         report -> exchange.answer(200, Json.write(out -> write(out, report))));
+  }
+
+  private static Future<ActivityReport> refuseTooMany(Throwable failure) {
+    return Future.failedFuture(
+        failure instanceof TooManyReports
+            ? new Refusal(
+                Problem.of(Kind.OVERLOADED, "Many such reports are under way. Send this again.")
+                    .retryAfter(1))
+            : failure);
   }
 
   private static Span span(@Nullable String given) {

@@ -159,6 +159,9 @@ public record ApiLimits(
   /** How many of them are copied at once on the event loop. */
   static final int SORTED_SLICE = 1_000;
 
+  /** Tenants whose endpoints are being copied at once. */
+  static final int SORTED_COPIES = 4;
+
   /** Tenants whose sorted endpoints are remembered. */
   static final int SORTED_TENANTS = 8;
 

@@ -39,11 +39,20 @@ final class EventStream {
       return;
     }
     if (response.writeQueueFull()) {
-      // Not by Vert.x, which would wait until all of it is read.
-      var _ = ((ConnectionBase) connection).channelHandlerContext().close();
-    } else {
-      var _ = response.write(event);
+      close();
+      return;
     }
+    try {
+      var _ = response.write(event);
+    } catch (IllegalStateException _) {
+      // It has ended, and nobody has said so: others are told all the same.
+      close();
+    }
+  }
+
+  /** Not by Vert.x, which would wait until all of it is read. */
+  private void close() {
+    var _ = ((ConnectionBase) connection).channelHandlerContext().close();
   }
 
   /** Sends something that readers pass over, so that nobody takes the connection for dead. */
@@ -59,7 +68,18 @@ final class EventStream {
   void end() {
     if (!over) {
       gone();
-      var _ = response.end();
+      if (!response.ended()) {
+        var _ =
+            response
+                .end()
+                .onComplete(
+                    _ -> {
+                      if (!response.isChunked()) {
+                        // HTTP/1.0 has no other way to tell where it ends.
+                        close();
+                      }
+                    });
+      }
     }
   }
 

@@ -563,7 +563,12 @@ final class Exchange {
               idle();
             });
     stream = begun;
-    var _ = response.writeHead();
+    if (response.isChunked()) {
+      var _ = response.writeHead();
+    } else {
+      // HTTP/1.0 knows no chunks, but a head that is sent alone would speak of them.
+      begun.sendComment();
+    }
     return begun;
   }
 

@@ -139,28 +139,21 @@ final class LiveApi {
     public void now(Now now) {
       Buffer event = EventStream.event("now", Json.write(out -> write(out, now)));
       latest = event;
+      Buffer all = Buffer.buffer();
+      for (Endpoint endpoint : now.changed()) {
+        all.appendBuffer(EventStream.event("change", Json.write(out -> write(out, endpoint))));
+      }
+      all.appendBuffer(event);
       for (Reader reader : readers()) {
         if (!reader.allowed.getAsBoolean()) {
           reader.stream.end();
           continue;
         }
-        reader.stream.send(event);
+        reader.stream.send(all);
         reader.sinceComment++;
         if (reader.sinceComment >= ApiLimits.LIVE_COMMENT_SECONDS) {
           reader.sinceComment = 0;
           reader.stream.sendComment();
-        }
-      }
-    }
-
-    @Override
-    public void changed(Endpoint endpoint) {
-      Buffer event = EventStream.event("change", Json.write(out -> write(out, endpoint)));
-      for (Reader reader : readers()) {
-        if (reader.allowed.getAsBoolean()) {
-          reader.stream.send(event);
-        } else {
-          reader.stream.end();
         }
       }
     }
@@ -178,6 +171,7 @@ final class LiveApi {
     out.writeNumberProperty("waiting", there.waiting());
     out.writeNumberProperty("parked", there.parked());
     out.writeNumberProperty("droppedToday", now.droppedToday());
+    out.writeBooleanProperty("moreChanges", now.moreChanged());
     out.writeObjectPropertyStart("endpoints");
     out.writeNumberProperty("enabled", there.enabled());
     out.writeNumberProperty("disabled", there.disabled());

@@ -5,7 +5,9 @@ import dev.holdfast.core.path.View.EndpointNow;
 import dev.holdfast.engine.egress.MaskedUrl;
 import dev.holdfast.engine.store.EndpointReads.Outline;
 import dev.holdfast.server.api.Problem.Kind;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -60,8 +62,15 @@ final class SortedEndpoints {
         .compose(page -> asTheyAreNow(tenant, page));
   }
 
+  /** Does something on another thread, and comes back in another turn of the event loop. */
   private <T> Future<T> onWorker(Callable<T> work) {
-    return engine.context().executeBlocking(work, false).map(Objects::requireNonNull);
+    Context context = engine.context();
+    Promise<T> done = Promise.promise();
+    context
+        .executeBlocking(work, false)
+        .map(Objects::requireNonNull)
+        .onComplete(result -> context.runOnContext(_ -> done.handle(result)));
+    return done.future();
   }
 
   private Future<Page<EndpointNow>> asTheyAreNow(String tenant, Page<Long> page) {
@@ -79,18 +88,30 @@ final class SortedEndpoints {
 
   private Future<Copy> copy(String tenant) {
     Future<Copy> known = copies.get(tenant);
-    if (known != null && !known.failed()) {
+    if (known != null) {
       return known;
+    }
+    long underWay = copies.values().stream().filter(copy -> !copy.isComplete()).count();
+    if (underWay >= ApiLimits.SORTED_COPIES) {
+      return Future.failedFuture(
+          new Refusal(
+              Problem.of(
+                      Kind.OVERLOADED,
+                      "Endpoints of many tenants are being sorted. Send this again.")
+                  .retryAfter(1)));
+    }
+    if (copies.size() == ApiLimits.SORTED_TENANTS) {
+      copies.values().stream()
+          .filter(Future::isComplete)
+          .findFirst()
+          .ifPresent(copies.values()::remove);
     }
     Future<Copy> made =
         engine
             .outlines(tenant, ApiLimits.SORTED_ENDPOINTS + 1)
-            .orElseGet(() -> slice(tenant, Long.MAX_VALUE, new ArrayList<>()))
+            .orElseGet(() -> slices(tenant))
             .compose(all -> onWorker(() -> new Copy(all)));
     copies.put(tenant, made);
-    if (copies.size() > ApiLimits.SORTED_TENANTS) {
-      copies.pollFirstEntry();
-    }
     made.onComplete(
         _ ->
             engine
@@ -102,17 +123,46 @@ final class SortedEndpoints {
     return made;
   }
 
-  /** Copies one slice after the other. */
+  private Future<List<Outline>> slices(String tenant) {
+    return engine
+        .look(view -> view.tenant(tenant))
+        .compose(
+            there ->
+                (long) there.enabled() + there.disabled() + there.frozen()
+                        > ApiLimits.SORTED_ENDPOINTS
+                    ? Future.failedFuture(tooMany())
+                    : slice(tenant, Long.MAX_VALUE, new ArrayList<>()));
+  }
+
+  /**
+   * Copies one slice after the other. Each goes to another thread and back: so the event loop also
+   * gets to what has come in from the network before it copies the next, which it would not if it
+   * only put that behind what it has to do.
+   */
   private Future<List<Outline>> slice(String tenant, long before, List<Outline> all) {
     return engine
         .look(view -> view.endpoints(tenant, before, ApiLimits.SORTED_SLICE))
         .compose(
-            some -> {
-              some.forEach(now -> all.add(outline(now)));
-              return some.size() < ApiLimits.SORTED_SLICE || all.size() > ApiLimits.SORTED_ENDPOINTS
-                  ? Future.succeededFuture(all)
-                  : slice(tenant, some.getLast().endpoint().id(), all);
-            });
+            some ->
+                onWorker(
+                    () -> {
+                      some.forEach(now -> all.add(outline(now)));
+                      return some;
+                    }))
+        .compose(
+            some ->
+                some.size() < ApiLimits.SORTED_SLICE || all.size() > ApiLimits.SORTED_ENDPOINTS
+                    ? Future.succeededFuture(all)
+                    : slice(tenant, some.getLast().endpoint().id(), all));
+  }
+
+  private static Refusal tooMany() {
+    return Refusal.of(
+        Kind.INVALID_PARAMETER,
+        "sort",
+        "This tenant has more than "
+            + ApiLimits.SORTED_ENDPOINTS
+            + " endpoints, which are neither sorted nor searched. List them without sort and q.");
   }
 
   private static Outline outline(EndpointNow now) {
@@ -136,13 +186,7 @@ final class SortedEndpoints {
 
     Copy(List<Outline> found) {
       if (found.size() > ApiLimits.SORTED_ENDPOINTS) {
-        throw Refusal.of(
-            Kind.INVALID_PARAMETER,
-            "sort",
-            "This tenant has more than "
-                + ApiLimits.SORTED_ENDPOINTS
-                + " endpoints, which are neither sorted nor searched. List them without sort and"
-                + " q.");
+        throw tooMany();
       }
       all = found.stream().map(Copy::masked).toList();
     }

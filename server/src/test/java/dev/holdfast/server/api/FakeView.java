@@ -18,6 +18,12 @@ final class FakeView implements View {
   private final NavigableMap<Long, Subscription> subscriptions = new TreeMap<>();
   private final NavigableMap<Long, EndpointNow> endpoints = new TreeMap<>();
 
+  /** Called for each list of endpoints. */
+  Runnable whenListed = () -> {};
+
+  /** How many endpoints a tenant is said to have. */
+  int enabled;
+
   void add(Endpoint endpoint) {
     add(endpoint, Unfinished.NOTHING);
   }
@@ -54,6 +60,7 @@ final class FakeView implements View {
 
   @Override
   public List<EndpointNow> endpoints(String tenant, long before, int limit) {
+    whenListed.run();
     List<EndpointNow> found = new ArrayList<>();
     for (EndpointNow now : endpoints.headMap(before, false).descendingMap().values()) {
       if (found.size() == limit) {
@@ -72,6 +79,6 @@ final class FakeView implements View {
 
   @Override
   public TenantNow tenant(String tenant) {
-    return TenantNow.NOTHING;
+    return new TenantNow(0, 0, 0, enabled, 0, 0);
   }
 }

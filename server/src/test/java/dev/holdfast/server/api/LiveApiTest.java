@@ -111,8 +111,20 @@ class LiveApiTest {
   }
 
   private static Watcher.Now now(long accepted) {
+    return now(accepted, List.of(), false);
+  }
+
+  private static Watcher.Now now(long accepted, List<Endpoint> changed, boolean more) {
     return new Watcher.Now(
-        NOW, accepted, 2, 3, new Percentiles(10, 20, 30), new TenantNow(4, 5, 6, 7, 8, 9), 11);
+        NOW,
+        accepted,
+        2,
+        3,
+        new Percentiles(10, 20, 30),
+        new TenantNow(4, 5, 6, 7, 8, 9),
+        11,
+        changed,
+        more);
   }
 
   private void second(String tenant) {
@@ -136,11 +148,13 @@ class LiveApiTest {
                   """
                   {"at":"2026-03-01T12:00:00Z","accepted":1,"delivered":2,"failed":3,
                    "p50Millis":10,"p95Millis":20,"p99Millis":30,"pending":4,"waiting":5,"parked":6,
-                   "droppedToday":11,"endpoints":{"enabled":7,"disabled":8,"frozen":9}}
+                   "droppedToday":11,"moreChanges":false,"endpoints":{"enabled":7,"disabled":8,"frozen":9}}
                   """));
       engine.tell(
           "acme",
-          watcher -> watcher.now(new Watcher.Now(NOW, 0, 0, 0, null, TenantNow.NOTHING, 0)));
+          watcher ->
+              watcher.now(
+                  new Watcher.Now(NOW, 0, 0, 0, null, TenantNow.NOTHING, 0, List.of(), false)));
       assertThat(acme.data("now").get("p99Millis").isNull()).isTrue();
     }
   }
@@ -151,7 +165,7 @@ class LiveApiTest {
         Listener rival = listen(RIVAL_KEY)) {
       Endpoint endpoint =
           new Endpoint(77, "acme", "https://acme.test/hook?token=secret", Health.created(NOW));
-      engine.tell("acme", watcher -> watcher.changed(endpoint));
+      engine.tell("acme", watcher -> watcher.now(now(1, List.of(endpoint, endpoint), true)));
       second("rival");
       second("acme");
       JsonNode change = acme.data("change");
@@ -162,7 +176,9 @@ class LiveApiTest {
       assertThat(change.get("url").asString())
           .startsWith("https://acme.test/hook")
           .doesNotContain("secret");
-      assertThat(acme.next()).startsWith("event: now");
+      assertThat(acme.data("change")).isEqualTo(change);
+      assertThat(acme.data("now").get("moreChanges").asBoolean()).isTrue();
+      assertThat(acme.data("now").get("moreChanges").asBoolean()).isFalse();
       assertThat(rival.next()).startsWith("event: now");
     }
   }
@@ -260,6 +276,24 @@ class LiveApiTest {
       assertThat(reader.head()).isEqualTo("0\r\n\r\n");
       reader.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n");
       assertThat(reader.head()).startsWith("HTTP/1.1 200");
+    }
+  }
+
+  @Test
+  void a_reader_of_http_1_0_gets_events_without_chunks_until_the_connection_ends()
+      throws Exception {
+    keys.give("passing", "acme", Role.VIEWER);
+    try (RawClient reader = new RawClient(server.port())) {
+      reader.send(
+          "GET /v1/live HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer passing\r\n\r\n");
+      awaitWatch();
+      assertThat(reader.head()).startsWith("HTTP/1.").doesNotContain("chunked", "content-length");
+      second("acme");
+      keys.take("passing");
+      second("acme");
+      assertThat(reader.untilClosed(StandardCharsets.UTF_8))
+          .startsWith(":\n\nevent: now\ndata: {")
+          .endsWith("}\n\n");
     }
   }
 

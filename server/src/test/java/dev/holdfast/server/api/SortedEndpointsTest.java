@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Health;
@@ -10,6 +11,7 @@ import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Id;
 import dev.holdfast.core.port.Snapshot.Unfinished;
 import dev.holdfast.server.api.TestServer.Reply;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -19,6 +21,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -158,6 +164,89 @@ class SortedEndpointsTest {
       for (int limit : List.of(100, 1_000)) {
         assertThat(walk("sort=" + sort + "&limit=" + limit, Integer.MAX_VALUE)).isEqualTo(expected);
       }
+    }
+  }
+
+  @Test
+  void the_event_loop_turns_between_the_slices_that_are_copied() throws Exception {
+    addMany(5 * ApiLimits.SORTED_SLICE);
+    AtomicInteger sinceTurned = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger slices = new AtomicInteger();
+    view.whenListed =
+        () -> {
+          slices.incrementAndGet();
+          most.accumulateAndGet(sinceTurned.incrementAndGet(), Math::max);
+          engine.context().runOnContext(_ -> sinceTurned.set(0));
+        };
+    get("/v1/endpoints?sort=url");
+    assertThat(slices.get()).isEqualTo(6);
+    assertThat(most.get()).isEqualTo(1);
+  }
+
+  @Test
+  void too_many_endpoints_are_refused_without_a_copy() throws Exception {
+    view.enabled = ApiLimits.SORTED_ENDPOINTS + 1;
+    view.whenListed =
+        () -> {
+          throw new AssertionError("they are copied");
+        };
+    Reply refused = server.get("/v1/endpoints?sort=url");
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(refused.text()).contains("more than 200000 endpoints");
+  }
+
+  @Test
+  void a_copy_that_failed_is_not_made_again_at_once() throws Exception {
+    AtomicInteger looks = new AtomicInteger();
+    view.whenListed =
+        () -> {
+          looks.incrementAndGet();
+          throw new IllegalStateException("cannot be seen");
+        };
+    var sorted = new SortedEndpoints(engine);
+    List<Future<?>> pages = onLoop(() -> List.of(page(sorted, "a"), page(sorted, "a")));
+    for (Future<?> page : pages) {
+      assertThatThrownBy(page::await).hasMessage("cannot be seen");
+    }
+    assertThatThrownBy(() -> onLoop(() -> page(sorted, "a")).await()).hasMessage("cannot be seen");
+    assertThat(looks.get()).isEqualTo(1);
+  }
+
+  private static Future<?> page(SortedEndpoints sorted, String tenant) {
+    return sorted.page(tenant, new SortedEndpoints.Wish(EndpointSort.URL, null, null, null, 10));
+  }
+
+  private <T> T onLoop(Supplier<T> work) throws Exception {
+    CompletableFuture<T> done = new CompletableFuture<>();
+    engine.context().runOnContext(_ -> done.complete(work.get()));
+    return done.get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void only_a_few_tenants_endpoints_are_copied_at_once_and_others_wait_for_none() throws Exception {
+    var sorted = new SortedEndpoints(engine);
+    List<Future<?>> first =
+        onLoop(
+            () -> {
+              List<Future<?>> begun = new ArrayList<>();
+              for (int i = 0; i <= ApiLimits.SORTED_COPIES; i++) {
+                begun.add(page(sorted, "tenant-" + i));
+              }
+              begun.add(page(sorted, "tenant-0"));
+              return begun;
+            });
+    assertThatThrownBy(first.get(ApiLimits.SORTED_COPIES)::await)
+        .isInstanceOfSatisfying(
+            Refusal.class,
+            refusal -> assertThat(refusal.problem().kind()).isEqualTo(Problem.Kind.OVERLOADED));
+    for (int i = 0; i < ApiLimits.SORTED_COPIES; i++) {
+      first.get(i).await();
+    }
+    first.getLast().await();
+    for (int i = 0; i < 3 * ApiLimits.SORTED_TENANTS; i++) {
+      String tenant = "later-" + i;
+      onLoop(() -> page(sorted, tenant)).await();
     }
   }
 
