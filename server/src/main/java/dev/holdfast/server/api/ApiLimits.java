@@ -174,6 +174,15 @@ public record ApiLimits(
   /** The latest attempts of each. */
   static final int RECENT_ATTEMPTS = 30;
 
+  /** How old they may be. */
+  static final Duration RECENT_AGE = Duration.ofDays(1);
+
+  /** For how long they are remembered, and who asks for the same gets the same. */
+  static final Duration RECENT_TIME = Duration.ofSeconds(2);
+
+  /** How many such answers are. */
+  static final int RECENT_ANSWERS = 50;
+
   /** Subscriptions that an event is compared with at once. */
   static final int MATCHES = 100;
 

@@ -1,7 +1,6 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
-import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
@@ -29,6 +28,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -243,7 +243,8 @@ final class FakeEngine implements Engine {
     }
 
     @Override
-    public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each) {
+    public Map<Long, List<AttemptMark>> latestAttempts(
+        String tenant, List<Long> endpoints, Instant since, int each) {
       return Map.of();
     }
 

@@ -190,7 +190,8 @@ final class Browser implements AutoCloseable {
     }
 
     Locator link(String name) {
-      return page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(name).setExact(true));
+      return page.getByRole(
+          AriaRole.LINK, new Page.GetByRoleOptions().setName(name).setExact(true));
     }
 
     /** A field of a form by what stands above it. */
@@ -206,8 +207,7 @@ final class Browser implements AutoCloseable {
     /** A button of the {@link #dialog}. */
     Locator answer(String name) {
       return dialog()
-          .getByRole(
-              AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(name).setExact(true));
+          .getByRole(AriaRole.BUTTON, new Locator.GetByRoleOptions().setName(name).setExact(true));
     }
 
     /** A card of the page by its title. */
@@ -241,12 +241,10 @@ final class Browser implements AutoCloseable {
         case NARROW -> axe.disableRules(Look.RULES_OF_COLOURS);
       }
       List<String> findings =
-          axe
-              .analyze().getViolations().stream()
-                  .filter(
-                      rule -> SERIOUS.contains(Objects.requireNonNullElse(rule.getImpact(), "")))
-                  .flatMap(Window::told)
-                  .toList();
+          axe.analyze().getViolations().stream()
+              .filter(rule -> SERIOUS.contains(Objects.requireNonNullElse(rule.getImpact(), "")))
+              .flatMap(Window::told)
+              .toList();
       assertThat(findings).isEmpty();
     }
 

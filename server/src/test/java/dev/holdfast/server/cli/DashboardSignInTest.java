@@ -47,8 +47,7 @@ class DashboardSignInTest {
   private final Dashboard dashboard;
 
   DashboardSignInTest(@TempDir Path data) throws Exception {
-    dashboard =
-        new Dashboard(data, "retry.unit=1h", "circuit.disable-after=" + DISABLED_AFTER);
+    dashboard = new Dashboard(data, "retry.unit=1h", "circuit.disable-after=" + DISABLED_AFTER);
   }
 
   @AfterAll

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What people do with the pages, from its beginning to its end. Each test has receivers of its own. */
+/**
+ * What people do with the pages, from its beginning to its end. Each test has receivers of its own.
+ */
 @Timeout(120)
 @TestInstance(Lifecycle.PER_CLASS)
 @DisabledIfSystemProperty(named = Browser.SKIP, matches = "|true")
@@ -47,7 +49,10 @@ class DashboardTasksTest {
     dashboard.send("book.sold", "book-1", "{\"amount\":5}");
     dashboard.send("book.sold", "book-2", "{\"amount\":50}");
     window.link("Subscriptions").click();
-    page.locator("main").getByText(Pattern.compile("New subscription|Make the first")).first().click();
+    page.locator("main")
+        .getByText(Pattern.compile("New subscription|Make the first"))
+        .first()
+        .click();
     window.button("Subscribe").click();
     assertThat(page.getByText("See the 2 fields marked above.")).isVisible();
     String url = dashboard.receiver.url("/books");
@@ -158,8 +163,7 @@ class DashboardTasksTest {
   }
 
   @Test
-  void dropped_messages_are_replayed_and_the_progress_is_seen(@TempDir Path data)
-      throws Exception {
+  void dropped_messages_are_replayed_and_the_progress_is_seen(@TempDir Path data) throws Exception {
     try (Dashboard impatient = dashboard.another(data, "retry.unit=1ms", "retry.max=1")) {
       impatient.receiver.fail("/boxes", "broken");
       String endpoint = impatient.subscribe("/boxes", "box.*").text("endpoint");
@@ -212,7 +216,8 @@ class DashboardTasksTest {
     assertThat(window.dialog().locator("code")).containsText("hf_");
     String key = window.dialog().locator("code").innerText();
     window.answer("I have kept it").click();
-    Locator row = page.locator("tbody tr").filter(new Locator.FilterOptions().setHasText("night shift"));
+    Locator row =
+        page.locator("tbody tr").filter(new Locator.FilterOptions().setHasText("night shift"));
     assertThat(row).containsText("operator");
     assertThat(page.locator("body")).not().containsText(key);
     try (Browser.Window other = dashboard.signIn(Browser.Look.LIGHT, key)) {

@@ -28,7 +28,8 @@ class ScreenshotsTest {
   /** Where the pictures go. */
   static final String DIRECTORY = "screenshots";
 
-  private static final Pattern LINK = Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
+  private static final Pattern LINK =
+      Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
   private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
   private static final int WIDTH = 1_280;
   private static final int SHORTEST = 700;
@@ -72,7 +73,8 @@ class ScreenshotsTest {
     throw new AssertionError("The demo did not start: " + out);
   }
 
-  private void take(Browser browser, String server, String key, ApiClient api) throws CommandFailed {
+  private void take(Browser browser, String server, String key, ApiClient api)
+      throws CommandFailed {
     try (Browser.Window window = browser.open(server, Browser.Look.LIGHT)) {
       window.page().navigate("/sign-in");
       assertThat(window.heading()).hasText("Sign in to Holdfast");
@@ -116,7 +118,8 @@ class ScreenshotsTest {
     api.post("/v1/replays", "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(healthy));
     api.post(
         "/v1/replays",
-        "{\"endpoint\":\"%s\",\"status\":[\"dropped\"]}".formatted(endpoint(api, "legacy-answers-500")));
+        "{\"endpoint\":\"%s\",\"status\":[\"dropped\"]}"
+            .formatted(endpoint(api, "legacy-answers-500")));
     for (List<String> made :
         List.of(
             List.of("shop backend", "publisher"),
@@ -187,13 +190,14 @@ class ScreenshotsTest {
     Page page = window.page();
     int width = page.viewportSize().width;
     int content =
-        ((Number) Objects.requireNonNull(page.evaluate("document.querySelector('#app').scrollHeight")))
+        ((Number)
+                Objects.requireNonNull(
+                    page.evaluate("document.querySelector('#app').scrollHeight")))
             .intValue();
     int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
     page.setViewportSize(width, height);
     page.evaluate("document.activeElement.blur()");
-    page.screenshot(
-        new Page.ScreenshotOptions().setPath(directory.resolve(name + ".png")));
+    page.screenshot(new Page.ScreenshotOptions().setPath(directory.resolve(name + ".png")));
     page.setViewportSize(width, 800);
   }
 }
