@@ -31,7 +31,8 @@ final class LatestReads implements LatestAttempts.Source {
   /** What is not indexed yet, of all endpoints together. */
   private static final String TAIL =
       FINISHED
-          + "(SELECT * FROM messages WHERE id >= ?1 ORDER BY id DESC LIMIT ?2) m"
+          + "(SELECT id, event, endpoint, attempts, attempt_at, duration_millis, error FROM messages"
+          + " WHERE id >= ?1 ORDER BY id DESC LIMIT ?2) m"
           + " CROSS JOIN events e WHERE m.endpoint IN (SELECT value FROM json_each(?3))"
           + " AND e.id = m.event AND e.tenant = ?4 AND e.id IS NOT ?5";
 

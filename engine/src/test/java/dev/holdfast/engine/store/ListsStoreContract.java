@@ -245,6 +245,44 @@ abstract class ListsStoreContract {
   }
 
   @Test
+  void the_messages_of_an_event_are_all_counted_whatever_was_looked_at_before() throws Exception {
+    Database store = store();
+    AcceptedEvent wanted = sample.pending(sample.event(), E1, E1, E1, E1, E1, E1);
+    Message first = wanted.messages().getFirst();
+    store.write(batch(accept(wanted), deliver(first)));
+    Replay replay =
+        Replay.of(
+                sample.id(),
+                TENANT,
+                new Selection(E1, null, Set.of(Replay.Ending.DELIVERED), null, null, false))
+            .counted(2);
+    Message again = Message.pending(sample.id(), first.event(), E1 + 1, E1, first.size());
+    Write.Remade remade =
+        new Write.Remade(
+            new RetrySchedule(Duration.ofSeconds(1), 3).replayed(again, NOW), first.id());
+    store.write(batch(new Write.Progress(null, replay.after(1, 0, first.id()), List.of(remade))));
+    for (int newer = 0; newer < 12; newer++) {
+      Database limited = store(10);
+      List<EventSummary> found = new ArrayList<>();
+      Long before = Long.MAX_VALUE;
+      while (before != null) {
+        EventPage page = limited.events(events(About.ANYTHING, before, 10));
+        found.addAll(page.items());
+        before = page.next();
+      }
+      assertThat(found).hasSize(1 + newer / 2);
+      assertThat(found.getLast().messages())
+          .as("after " + newer)
+          .isEqualTo(Map.of(Status.PENDING, 5, Status.DELIVERED, 1, Status.WAITING, 1));
+      limited.write(
+          batch(
+              accept(
+                  new AcceptedEvent(
+                      event(newer % 2 == 0 ? "other" : TENANT, "t", null), List.of()))));
+    }
+  }
+
+  @Test
   void events_are_found_by_type_pattern_subject_and_time() throws Exception {
     Database store = store();
     Event paid = event(TENANT, "order.paid", "o-1");

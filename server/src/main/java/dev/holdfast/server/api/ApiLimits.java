@@ -83,6 +83,9 @@ public record ApiLimits(
   /** And with all keys. All of them are held in memory. */
   static final int SESSIONS = 10_000;
 
+  /** How often one key may sign in within a minute. */
+  static final int SIGN_INS = 30;
+
   /** How soon a server learns of sessions that others have begun or ended. */
   static final Duration SESSIONS_READ = Duration.ofSeconds(1);
 
