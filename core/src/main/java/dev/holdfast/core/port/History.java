@@ -48,10 +48,12 @@ public interface History {
   /**
    * The newest attempts of some endpoints of a tenant, oldest first, so many of each at most.
    * Endpoints without any are left out. Looks at no more than a fixed number of rows for all of
-   * them, among an endpoint's newest messages.
+   * them, among an endpoint's unfinished messages and the newest of those that have finished.
+   *
+   * @param since when they were made, and their messages, too, unless these are unfinished
    */
-  Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
-      throws StoreException;
+  Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> endpoints, Instant since, int each) throws StoreException;
 
   /** What an endpoint has gone through, newest first, at most {@code limit}. */
   List<Change> changes(long endpoint, int limit) throws StoreException;
@@ -70,6 +72,9 @@ public interface History {
    * events, and of bytes.
    */
   List<Event> latestEvents(String tenant, int limit) throws StoreException;
+
+  /** What is drawn of an attempt. */
+  record AttemptMark(Instant at, long durationMillis, boolean isSuccess) {}
 
   /** An event's id: ours, or the caller's. */
   sealed interface EventKey {

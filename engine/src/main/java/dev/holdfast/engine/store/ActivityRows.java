@@ -1,14 +1,15 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.core.port.StoreException;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntSupplier;
 
 /**
@@ -38,8 +39,10 @@ public final class ActivityRows {
   private static final String OLD =
       "SELECT tenant, at, slot FROM activity WHERE at < ? ORDER BY at LIMIT ?";
 
+  /** In one order, and past what somebody else removes: so nobody waits for another in a circle. */
   private static final String REMOVE =
-      "DELETE FROM activity WHERE tenant = ? AND at = ? AND slot = ?";
+      "DELETE FROM activity WHERE (tenant, at, slot) IN (SELECT tenant, at, slot FROM activity"
+          + " WHERE at < ? ORDER BY at, tenant, slot LIMIT ? %s)";
 
   private static final String SINCE =
       "SELECT "
@@ -68,19 +71,28 @@ public final class ActivityRows {
    */
   public void add(List<ActivityRow> rows, Instant now) throws StoreException {
     int own = slot.getAsInt();
+    // Before the others: once these are kept, nothing may fail, or they would be added again.
+    if (hasOld(now)) {
+      remove(now.minus(KEPT));
+    }
+    Map<Minute, ActivityRow> minutes = new LinkedHashMap<>();
+    rows.forEach(
+        row -> minutes.merge(new Minute(row.counts().tenant(), row.at()), row, ActivityRow::plus));
     transactions.transactBehind(
         "keeping what has happened",
         (connection, _) -> {
           try (PreparedStatement find = connection.prepareStatement(FIND);
               PreparedStatement put = connection.prepareStatement(PUT)) {
-            for (ActivityRow row : rows) {
+            for (ActivityRow row : minutes.values()) {
               sum(find, row, own).set(put, own);
-              put.executeUpdate();
+              put.addBatch();
             }
+            put.executeBatch();
           }
-          remove(connection, now.minus(KEPT));
         });
   }
+
+  private record Minute(String tenant, Instant at) {}
 
   /** With what is kept already: the process may have begun anew within the minute. */
   private static ActivityRow sum(PreparedStatement find, ActivityRow row, int slot)
@@ -96,27 +108,18 @@ public final class ActivityRows {
     }
   }
 
-  private record Key(String tenant, long at, int slot) {}
-
-  private static void remove(Connection connection, Instant before) throws SQLException {
-    List<Key> old = new ArrayList<>();
-    try (PreparedStatement find = connection.prepareStatement(OLD)) {
-      find.setLong(1, Rows.micros(before));
-      find.setInt(2, REMOVED_AT_ONCE);
-      try (ResultSet row = find.executeQuery()) {
-        while (row.next()) {
-          old.add(new Key(row.getString(1), row.getLong(2), row.getInt(3)));
-        }
-      }
-    }
-    try (PreparedStatement remove = connection.prepareStatement(REMOVE)) {
-      for (Key key : old) {
-        remove.setString(1, key.tenant());
-        remove.setLong(2, key.at());
-        remove.setInt(3, key.slot());
-        remove.executeUpdate();
-      }
-    }
+  private void remove(Instant before) throws StoreException {
+    transactions.transactBehind(
+        "removing old minutes",
+        (connection, _) -> {
+          try (PreparedStatement remove =
+              connection.prepareStatement(
+                  REMOVE.formatted(transactions.isShared() ? "FOR UPDATE SKIP LOCKED" : ""))) {
+            remove.setLong(1, Rows.micros(before));
+            remove.setInt(2, REMOVED_AT_ONCE);
+            remove.executeUpdate();
+          }
+        });
   }
 
   /** Whether there is something that was kept for long enough. */
@@ -133,7 +136,10 @@ public final class ActivityRows {
         });
   }
 
-  /** A tenant's minutes from a time on, of all nodes: a day has 1,440 of each. */
+  /**
+   * A tenant's minutes from a time on, of all nodes: a day has 1,440 of each. What is damaged is
+   * left out.
+   */
   public List<ActivityRow> since(String tenant, Instant from) throws StoreException {
     return transactions.read(
         "reading what has happened",
@@ -144,11 +150,19 @@ public final class ActivityRows {
           List<ActivityRow> found = new ArrayList<>();
           try (ResultSet row = find.executeQuery()) {
             while (row.next()) {
-              found.add(ActivityRow.read(row));
+              add(row, found);
             }
           }
           return found;
         });
+  }
+
+  private static void add(ResultSet row, List<ActivityRow> found) throws SQLException {
+    try {
+      found.add(ActivityRow.read(row));
+    } catch (Damaged _) {
+      // A gap in a chart says less than no chart for days; a check of the store names the row.
+    }
   }
 
   /** How many messages of a tenant were dropped in the minutes from a time on. */

@@ -8,9 +8,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,22 +139,5 @@ public final class AttemptPages {
   private static AttemptPage sorted(List<Attempt> items, @Nullable AttemptPosition next) {
     items.sort(BY_TIME.reversed());
     return new AttemptPage(items, next);
-  }
-
-  /** The newest attempts of each endpoint, oldest first. */
-  public static Map<Long, List<Attempt>> latest(
-      Source source, List<Long> endpoints, int each, int mostRows) throws SQLException {
-    Map<Long, List<Attempt>> latest = new HashMap<>();
-    int share = Math.max(1, mostRows / (2 * Math.max(1, endpoints.size())));
-    for (Long endpoint : endpoints) {
-      Ids messages = source.tried(endpoint, 0, Long.MAX_VALUE, Math.min(each, share));
-      if (!messages.ids().isEmpty()) {
-        List<Attempt> found =
-            new ArrayList<>(source.attempts(messages.ids(), AttemptPosition.START, share));
-        found.sort(BY_TIME);
-        latest.put(endpoint, found.subList(Math.max(0, found.size() - each), found.size()));
-      }
-    }
-    return latest;
   }
 }

@@ -86,7 +86,7 @@ final class AttemptReads implements AttemptPages.Source {
   }
 
   /** Unfinished messages of an endpoint that have the same status and number of attempts. */
-  private record Group(int status, int attempts) {}
+  record Group(int status, int attempts) {}
 
   /**
    * Finished messages that are not indexed yet.
@@ -161,21 +161,30 @@ final class AttemptReads implements AttemptPages.Source {
   private List<Group> groups(long endpoint) throws SQLException {
     List<Group> known = groups.get(endpoint);
     if (known == null) {
-      known = new ArrayList<>();
-      for (Message.Status status : Message.Status.values()) {
-        addGroups(known, endpoint, Rows.code(status));
-      }
+      known = groups(connection, endpoint, MOST_GROUPS);
       groups.put(endpoint, known);
     }
     return known;
   }
 
-  private void addGroups(List<Group> found, long endpoint, int status) throws SQLException {
+  /** Those of an endpoint's messages that were tried, so many at most. */
+  static List<Group> groups(Transactions.Statements connection, long endpoint, int most)
+      throws SQLException {
+    List<Group> found = new ArrayList<>();
+    for (Message.Status status : Message.Status.values()) {
+      addGroups(connection, found, endpoint, Rows.code(status), most);
+    }
+    return found;
+  }
+
+  private static void addGroups(
+      Transactions.Statements connection, List<Group> found, long endpoint, int status, int most)
+      throws SQLException {
     PreparedStatement statement = connection.prepare(NEXT_GROUP);
     statement.setLong(1, endpoint);
     statement.setInt(2, status);
     int attempts = 0;
-    while (found.size() < MOST_GROUPS) {
+    while (found.size() < most) {
       statement.setInt(3, attempts);
       try (ResultSet row = statement.executeQuery()) {
         if (!row.next()) {

@@ -22,6 +22,7 @@ final class EventReads {
           + ", length(data) + coalesce(length(previous), 0) FROM events"
           + " WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?";
 
+  private static final int TENANT_COLUMN = 2;
   private static final int SIZE_COLUMN = 10;
 
   private static final String COUNT_UNFINISHED =
@@ -66,16 +67,27 @@ final class EventReads {
         if (items.size() == query.limit() || looked >= mostRows) {
           return new EventPage(items, last);
         }
-        EventHead head = Rows.eventHead(rows, 1);
         looked++;
-        if (head.tenant().equals(query.tenant())
-            && query.about().covers(head.type(), head.subject())
+        if (!query.tenant().equals(rows.getString(TENANT_COLUMN))) {
+          // Not read any further: what is damaged of others is not to be seen here.
+          last = rows.getLong(1);
+          continue;
+        }
+        EventHead head = Rows.eventHead(rows, 1);
+        if (query.about().covers(head.type(), head.subject())
             && !Objects.equals(hidden, head.id())) {
-          if (!items.isEmpty() && looked + head.messages() > mostRows) {
+          int left = Math.max(1, mostRows - looked);
+          boolean isFirst = looked == 1;
+          if (!isFirst && head.messages() > left) {
             return new EventPage(items, last);
           }
-          Map<Status, Integer> counts = counts(head, Math.max(1, mostRows - looked));
-          looked += counts.values().stream().mapToInt(Integer::intValue).sum();
+          Map<Status, Integer> counts = counts(head, left);
+          int counted = counts.values().stream().mapToInt(Integer::intValue).sum();
+          if (!isFirst && counted >= left) {
+            // There may be more of them; the next page begins with it, and has room for all.
+            return new EventPage(items, last);
+          }
+          looked += counted;
           items.add(Summaries.of(head, rows.getInt(SIZE_COLUMN), counts));
         }
         last = head.id();

@@ -12,6 +12,7 @@ import dev.holdfast.engine.store.Rows.EventHead;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -121,8 +122,8 @@ final class HistoryReads implements History {
   }
 
   @Override
-  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
-      throws StoreException {
+  public Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> endpoints, Instant since, int each) throws StoreException {
     return read(
         "reading the latest attempts",
         connection -> {
@@ -132,9 +133,8 @@ final class HistoryReads implements History {
               own.add(endpoint);
             }
           }
-          AttemptReads reads =
-              new AttemptReads(connection, tenant, Set.copyOf(own), limits.historyRows());
-          return AttemptPages.latest(reads, own, each, limits.historyRows());
+          LatestReads reads = new LatestReads(connection, tenant, limits.historyRows());
+          return LatestAttempts.of(reads, own, since, each, limits.historyRows());
         });
   }
 

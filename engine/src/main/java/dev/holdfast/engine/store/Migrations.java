@@ -47,8 +47,17 @@ final class Migrations {
   }
 
   static void apply(Connection connection) throws SQLException {
+    int from = version(connection);
+    boolean isOlder = from > 0 && from < newest();
+    if (isOlder) {
+      LOG.info(
+          "store.upgrading from={} to={} next=\"takes a time that grows with the store; it is used"
+              + " when that is done\"",
+          from,
+          newest());
+    }
     try (Statement statement = connection.createStatement()) {
-      for (int version = version(connection); version < newest(); version++) {
+      for (int version = from; version < newest(); version++) {
         statement.executeUpdate("BEGIN IMMEDIATE");
         statement.executeUpdate(script(SCRIPTS.get(version)));
         if (SCRIPTS.get(version).equals(COUNTS_TENANTS)) {
@@ -57,6 +66,9 @@ final class Migrations {
         statement.executeUpdate("PRAGMA user_version = " + (version + 1));
         statement.executeUpdate("COMMIT");
       }
+    }
+    if (isOlder) {
+      LOG.info("store.upgraded to={}", newest());
     }
   }
 

@@ -10,13 +10,19 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The browsers that have signed in, known by the SHA-256 of their cookies. Those of a key go with
  * it, see {@link ApiKeys}. May be used by any thread.
  */
 public final class Sessions {
+  private static final Logger log = LoggerFactory.getLogger(Sessions.class);
+
   public static final String COLUMNS = "id, hash, key_hash, fixed, began_at, expires_at, sum";
+
+  private static final String MARK = "SELECT count(*), coalesce(max(id), 0) FROM sessions";
 
   private static final String ALL = "SELECT " + COLUMNS + " FROM sessions";
 
@@ -47,7 +53,8 @@ public final class Sessions {
           try (PreparedStatement statement =
               connection.prepareStatement(
                   "INSERT INTO sessions (" + COLUMNS + ") VALUES (?, ?, ?, ?, ?, ?, ?)")) {
-            statement.setLong(1, Math.max(Id.floor(session.beganAt()), highest(connection) + 1));
+            long highest = mark(connection).highest();
+            statement.setLong(1, Math.max(Id.floor(session.beganAt()), highest + 1));
             statement.setBytes(2, session.hash());
             statement.setBytes(3, session.keyHash());
             statement.setBytes(4, session.fixed());
@@ -66,31 +73,54 @@ public final class Sessions {
       statement.setLong(1, Rows.micros(session.beganAt()));
       statement.executeUpdate();
     }
+    // No database finds by an index what may be absent, unless it is asked for that.
+    byte[] keyHash = session.keyHash();
+    String ofKey = keyHash == null ? "key_hash IS NULL" : "key_hash = ?";
     try (PreparedStatement statement =
         connection.prepareStatement(
-            "DELETE FROM sessions WHERE key_hash IS NOT DISTINCT FROM ? AND id NOT IN (SELECT id"
-                + " FROM sessions WHERE key_hash IS NOT DISTINCT FROM ? ORDER BY id DESC LIMIT ?)")) {
-      statement.setBytes(1, session.keyHash());
-      statement.setBytes(2, session.keyHash());
-      statement.setInt(3, mostOfKey - 1);
+            "DELETE FROM sessions WHERE %s AND id <= (SELECT id FROM sessions WHERE %s ORDER BY id DESC LIMIT 1 OFFSET ?)"
+                .formatted(ofKey, ofKey))) {
+      int next = 1;
+      for (int i = 0; keyHash != null && i < 2; i++) {
+        statement.setBytes(next++, keyHash);
+      }
+      statement.setInt(next, mostOfKey - 1);
       statement.executeUpdate();
     }
-    try (PreparedStatement statement =
-        connection.prepareStatement(
-            "DELETE FROM sessions WHERE (SELECT count(*) FROM sessions) >= ? AND id ="
-                + " (SELECT min(id) FROM sessions WHERE key_hash IS NOT DISTINCT FROM"
-                + " (SELECT key_hash FROM sessions GROUP BY key_hash"
-                + " ORDER BY count(*) DESC, min(id) LIMIT 1))")) {
-      statement.setInt(1, most);
-      statement.executeUpdate();
+    if (mark(connection).count() >= most) {
+      try (PreparedStatement statement =
+          connection.prepareStatement(
+              "DELETE FROM sessions WHERE id ="
+                  + " (SELECT min(id) FROM sessions WHERE key_hash IS NOT DISTINCT FROM"
+                  + " (SELECT key_hash FROM sessions GROUP BY key_hash"
+                  + " ORDER BY count(*) DESC, min(id) LIMIT 1))")) {
+        statement.executeUpdate();
+      }
     }
   }
 
-  private static long highest(Connection connection) throws SQLException {
-    try (PreparedStatement statement =
-            connection.prepareStatement("SELECT coalesce(max(id), 0) FROM sessions");
-        ResultSet row = statement.executeQuery()) {
-      return row.next() ? row.getLong(1) : 0;
+  /**
+   * Tells whether sessions have begun or ended since: then it is another.
+   *
+   * @param count how many there are
+   * @param highest the number of the last that has begun of those that are there
+   */
+  public record Mark(long count, long highest) {}
+
+  /** What there is now, in few words. */
+  public Mark mark() throws StoreException {
+    return transactions.read("counting sessions", connection -> mark(connection.prepare(MARK)));
+  }
+
+  private static Mark mark(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(MARK)) {
+      return mark(statement);
+    }
+  }
+
+  private static Mark mark(PreparedStatement statement) throws SQLException {
+    try (ResultSet row = statement.executeQuery()) {
+      return row.next() ? new Mark(row.getLong(1), row.getLong(2)) : new Mark(0, 0);
     }
   }
 
@@ -107,9 +137,41 @@ public final class Sessions {
         });
   }
 
-  /** Every session, also those that have expired and are still there. */
+  /**
+   * Every session, also those that have expired and are still there. What is damaged is removed:
+   * whoever it was of signs in again, and nothing else depends on it.
+   */
   public List<Session> all() throws StoreException {
-    return transactions.read("reading the sessions", connection -> list(connection.prepare(ALL)));
+    List<Long> damaged = new ArrayList<>();
+    List<Session> intact =
+        transactions.read(
+            "reading the sessions", connection -> list(connection.prepare(ALL), damaged));
+    if (!damaged.isEmpty()) {
+      remove(damaged);
+    }
+    return intact;
+  }
+
+  private void remove(List<Long> damaged) {
+    log.warn(
+        "sessions.damaged count={} next=\"they are removed, and their browsers sign in again; check"
+            + " the disk, and the store with ./holdfast check\"",
+        damaged.size());
+    try {
+      transactions.transact(
+          "removing damaged sessions",
+          (connection, _) -> {
+            try (PreparedStatement statement =
+                connection.prepareStatement("DELETE FROM sessions WHERE id = ?")) {
+              for (Long id : damaged) {
+                statement.setLong(1, id);
+                statement.executeUpdate();
+              }
+            }
+          });
+    } catch (StoreException e) {
+      log.debug("sessions.not-removed next=\"removed when they are read again\"", e);
+    }
   }
 
   public Optional<Session> find(byte[] hash) throws StoreException {
@@ -118,15 +180,23 @@ public final class Sessions {
         connection -> {
           PreparedStatement statement = connection.prepare(ALL + " WHERE hash = ?");
           statement.setBytes(1, hash);
-          return list(statement).stream().findFirst();
+          return list(statement, new ArrayList<>()).stream().findFirst();
         });
   }
 
-  private static List<Session> list(PreparedStatement statement) throws SQLException {
+  /**
+   * @param damaged gets the numbers of those that are not as they were written
+   */
+  private static List<Session> list(PreparedStatement statement, List<Long> damaged)
+      throws SQLException {
     List<Session> sessions = new ArrayList<>();
     try (ResultSet row = statement.executeQuery()) {
       while (row.next()) {
-        sessions.add(session(row));
+        try {
+          sessions.add(session(row));
+        } catch (Damaged _) {
+          damaged.add(row.getLong(1));
+        }
       }
     }
     return sessions;

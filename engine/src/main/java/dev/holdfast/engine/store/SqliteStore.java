@@ -1,6 +1,5 @@
 package dev.holdfast.engine.store;
 
-import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.FanOut;
@@ -493,9 +492,9 @@ public final class SqliteStore implements Database {
   }
 
   @Override
-  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
-      throws StoreException {
-    return history.latestAttempts(tenant, endpoints, each);
+  public Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> endpoints, Instant since, int each) throws StoreException {
+    return history.latestAttempts(tenant, endpoints, since, each);
   }
 
   @Override

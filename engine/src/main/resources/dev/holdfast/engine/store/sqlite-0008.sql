@@ -10,3 +10,7 @@ CREATE TABLE sessions (
   expires_at INTEGER NOT NULL,
   sum        INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX sessions_by_key ON sessions (key_hash, id);
+
+CREATE INDEX sessions_by_end ON sessions (expires_at);

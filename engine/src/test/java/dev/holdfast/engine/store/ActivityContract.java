@@ -71,6 +71,14 @@ abstract class ActivityContract {
   }
 
   @Test
+  void a_minute_that_comes_twice_is_added_up() throws Exception {
+    try (Database store = open()) {
+      store.activity().add(List.of(row("acme", NOW, 1, 5), row("acme", NOW, 2, 80)), NOW);
+      assertThat(store.activity().since("acme", NOW)).containsExactly(row("acme", NOW, 3, 5, 80));
+    }
+  }
+
+  @Test
   void minutes_go_after_eight_days() throws Exception {
     try (Database store = open()) {
       List<ActivityRow> many = new ArrayList<>();

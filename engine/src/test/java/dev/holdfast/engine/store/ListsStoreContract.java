@@ -18,10 +18,12 @@ import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Replay.Selection;
 import dev.holdfast.core.model.TypePattern;
 import dev.holdfast.core.port.History.About;
+import dev.holdfast.core.port.History.AttemptMark;
 import dev.holdfast.core.port.History.AttemptPage;
 import dev.holdfast.core.port.History.AttemptPosition;
 import dev.holdfast.core.port.History.AttemptQuery;
@@ -51,6 +53,8 @@ import org.junit.jupiter.api.Test;
 abstract class ListsStoreContract {
   private static final long E1 = 1_000_001;
   private static final long E2 = 2_000_001;
+
+  private static final Instant HOUR_BEFORE = NOW.minusSeconds(3_600);
 
   private final Sample sample = new Sample();
 
@@ -238,6 +242,44 @@ abstract class ListsStoreContract {
     EventPage second = limited.events(events(About.ANYTHING, newest.event().id(), 10));
     assertThat(second.items()).hasSize(1);
     assertThat(second.items().getFirst().messages().get(Status.PENDING)).isBetween(9, 10);
+  }
+
+  @Test
+  void the_messages_of_an_event_are_all_counted_whatever_was_looked_at_before() throws Exception {
+    Database store = store();
+    AcceptedEvent wanted = sample.pending(sample.event(), E1, E1, E1, E1, E1, E1);
+    Message first = wanted.messages().getFirst();
+    store.write(batch(accept(wanted), deliver(first)));
+    Replay replay =
+        Replay.of(
+                sample.id(),
+                TENANT,
+                new Selection(E1, null, Set.of(Replay.Ending.DELIVERED), null, null, false))
+            .counted(2);
+    Message again = Message.pending(sample.id(), first.event(), E1 + 1, E1, first.size());
+    Write.Remade remade =
+        new Write.Remade(
+            new RetrySchedule(Duration.ofSeconds(1), 3).replayed(again, NOW), first.id());
+    store.write(batch(new Write.Progress(null, replay.after(1, 0, first.id()), List.of(remade))));
+    for (int newer = 0; newer < 12; newer++) {
+      Database limited = store(10);
+      List<EventSummary> found = new ArrayList<>();
+      Long before = Long.MAX_VALUE;
+      while (before != null) {
+        EventPage page = limited.events(events(About.ANYTHING, before, 10));
+        found.addAll(page.items());
+        before = page.next();
+      }
+      assertThat(found).hasSize(1 + newer / 2);
+      assertThat(found.getLast().messages())
+          .as("after " + newer)
+          .isEqualTo(Map.of(Status.PENDING, 5, Status.DELIVERED, 1, Status.WAITING, 1));
+      limited.write(
+          batch(
+              accept(
+                  new AcceptedEvent(
+                      event(newer % 2 == 0 ? "other" : TENANT, "t", null), List.of()))));
+    }
   }
 
   @Test
@@ -458,21 +500,72 @@ abstract class ListsStoreContract {
     message(store);
     assertThat(store.attempts(attempts(AttemptPosition.START, 10)))
         .isEqualTo(new AttemptPage(List.of(), null));
-    assertThat(store.latestAttempts(TENANT, List.of(E1, E2), 10)).isEmpty();
-    assertThat(store.latestAttempts(TENANT, List.of(), 10)).isEmpty();
+    assertThat(store.latestAttempts(TENANT, List.of(E1, E2), NOW, 10)).isEmpty();
+    assertThat(store.latestAttempts(TENANT, List.of(), NOW, 10)).isEmpty();
   }
 
   @Test
   void the_latest_attempts_of_endpoints_come_oldest_first() throws Exception {
     Database store = store();
     List<Attempt> expected = tried(store);
-    Map<Long, List<Attempt>> latest = store.latestAttempts(TENANT, List.of(E1, E2, 7L), 100);
+    Map<Long, List<AttemptMark>> latest =
+        store.latestAttempts(TENANT, List.of(E1, E2, 7L), HOUR_BEFORE, 100);
     assertThat(latest).containsOnlyKeys(E1, E2);
     assertThat(latest.get(E1))
-        .usingRecursiveFieldByFieldElementComparator()
-        .containsExactlyInAnyOrderElementsOf(expected)
-        .isSortedAccordingTo(Comparator.comparing(Attempt::at));
-    assertThat(store.latestAttempts(TENANT, List.of(E1), 3).get(E1)).hasSize(3);
+        .containsExactlyInAnyOrderElementsOf(
+            expected.stream().map(ListsStoreContract::mark).toList())
+        .isSortedAccordingTo(Comparator.comparing(AttemptMark::at));
+    assertThat(store.latestAttempts(TENANT, List.of(E1), HOUR_BEFORE, 3).get(E1)).hasSize(3);
+    assertThat(store.latestAttempts(TENANT, List.of(E1), HOUR_BEFORE, 100))
+        .isEqualTo(Map.of(E1, latest.get(E1)));
+  }
+
+  private static AttemptMark mark(Attempt attempt) {
+    return new AttemptMark(
+        attempt.at(), attempt.durationMillis(), attempt.outcome() instanceof Outcome.Success);
+  }
+
+  @Test
+  void the_latest_attempts_are_those_since_a_time() throws Exception {
+    Database store = store();
+    Message old = message(store);
+    store.write(batch(retry(old, 1, after(60))));
+    Message finished = message(store);
+    store.write(batch(retry(finished, 1, after(60))));
+    store.write(
+        batch(new Write.Deliver(waiting(finished, 1, after(60)), success(finished, 2), NOW)));
+    assertThat(store.latestAttempts(TENANT, List.of(E1), HOUR_BEFORE, 100).get(E1))
+        .containsExactlyInAnyOrder(
+            mark(failure(old, 1)), mark(failure(finished, 1)), mark(success(finished, 2)));
+    assertThat(store.latestAttempts(TENANT, List.of(E1), NOW.plusMillis(2), 100))
+        .as("an attempt since then of a message that was made before and has finished")
+        .isEmpty();
+    assertThat(store.latestAttempts(TENANT, List.of(E1), NOW.plusMillis(1), 100).get(E1))
+        .as("of one that is unfinished")
+        .contains(mark(failure(old, 1)));
+  }
+
+  @Test
+  void the_latest_attempts_of_many_endpoints_are_found_with_few_rows() throws Exception {
+    Database store = store(40);
+    List<Long> endpoints = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      long endpoint = E1 + i;
+      endpoints.add(endpoint);
+      for (int j = 0; j < 4; j++) {
+        AcceptedEvent event = sample.pending(endpoint);
+        Message message = event.messages().getFirst();
+        store.write(batch(accept(event)));
+        store.write(batch(retry(message, 1, after(60))));
+        if (j % 2 == 0) {
+          store.write(
+              batch(new Write.Deliver(waiting(message, 1, after(60)), success(message, 2), NOW)));
+        }
+      }
+    }
+    Map<Long, List<AttemptMark>> latest = store.latestAttempts(TENANT, endpoints, HOUR_BEFORE, 30);
+    assertThat(latest).containsOnlyKeys(endpoints);
+    assertThat(latest.values()).allSatisfy(marks -> assertThat(marks).hasSizeBetween(1, 2));
   }
 
   @Test
@@ -489,7 +582,7 @@ abstract class ListsStoreContract {
         new AttemptQuery("other", endpoint.id(), null, null, null, AttemptPosition.START, 10);
     assertThat(store.attempts(own).items()).hasSize(1);
     assertThat(store.attempts(others)).isEqualTo(new AttemptPage(List.of(), null));
-    assertThat(store.latestAttempts("other", List.of(endpoint.id()), 10)).isEmpty();
+    assertThat(store.latestAttempts("other", List.of(endpoint.id()), NOW, 10)).isEmpty();
     assertThat(
             store
                 .events(new EventQuery("other", About.ANYTHING, null, null, Long.MAX_VALUE, 10))

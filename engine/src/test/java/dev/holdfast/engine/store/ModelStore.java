@@ -9,6 +9,7 @@ import dev.holdfast.core.model.Id;
 import dev.holdfast.core.model.Interest;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.DropReason;
+import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.model.Replay;
 import dev.holdfast.core.model.Subscription;
 import dev.holdfast.core.port.Batch;
@@ -598,11 +599,21 @@ final class ModelStore implements Store, History {
   }
 
   @Override
-  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> wanted, int each) {
-    Map<Long, List<Attempt>> latest = new HashMap<>();
+  public Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> wanted, Instant since, int each) {
+    Map<Long, List<AttemptMark>> latest = new HashMap<>();
     for (Long endpoint : wanted) {
-      List<Attempt> all =
-          attemptsOf(tenant, endpoint).sorted(Comparator.comparing(Attempt::at)).toList();
+      List<AttemptMark> all =
+          attemptsOf(tenant, endpoint)
+              .filter(attempt -> !attempt.at().isBefore(since))
+              .sorted(Comparator.comparing(Attempt::at))
+              .map(
+                  attempt ->
+                      new AttemptMark(
+                          attempt.at(),
+                          attempt.durationMillis(),
+                          attempt.outcome() instanceof Outcome.Success))
+              .toList();
       if (!all.isEmpty()) {
         latest.put(endpoint, all.subList(Math.max(0, all.size() - each), all.size()));
       }

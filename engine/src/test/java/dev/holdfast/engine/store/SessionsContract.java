@@ -7,7 +7,9 @@ import dev.holdfast.core.model.Actor;
 import dev.holdfast.engine.store.ApiKey.Role;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -142,6 +144,39 @@ abstract class SessionsContract {
     assertThat(isThere(1)).isFalse();
     assertThat(isThere(2)).isTrue();
     assertThat(isThere(3)).isTrue();
+  }
+
+  @Test
+  void one_that_is_damaged_is_removed_and_keeps_nobody_else_out() throws Exception {
+    put(1, hash(50));
+    put(2, hash(51));
+    close();
+    execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE began_at % 1000000 = 124456");
+    assertThat(problems()).hasSize(1);
+    store = openStore();
+    assertThat(isThere(1)).isFalse();
+    assertThat(store.sessions().all()).singleElement().extracting(Session::hash).isEqualTo(hash(2));
+    assertThat(store.sessions().mark().count()).isEqualTo(1);
+    close();
+    assertThat(problems()).isEmpty();
+    store = openStore();
+  }
+
+  @Test
+  void whether_sessions_have_begun_or_ended_is_told_by_a_mark() throws Exception {
+    Set<Sessions.Mark> marks = new HashSet<>();
+    marks.add(store.sessions().mark());
+    put(1, hash(50));
+    marks.add(store.sessions().mark());
+    put(2, null);
+    marks.add(store.sessions().mark());
+    store.sessions().delete(hash(1));
+    marks.add(store.sessions().mark());
+    put(3, hash(50));
+    marks.add(store.sessions().mark());
+    assertThat(marks).hasSize(5);
+    reopen();
+    assertThat(marks).contains(store.sessions().mark());
   }
 
   @Test

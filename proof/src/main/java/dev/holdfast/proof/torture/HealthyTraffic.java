@@ -25,6 +25,9 @@ import org.HdrHistogram.Histogram;
 final class HealthyTraffic implements AutoCloseable {
   static final int ENDPOINTS = 20;
 
+  /** What the paths of its endpoints begin with. */
+  static final String PATH = "/well/";
+
   private static final String HOST = "127.0.0.1";
   private static final String TYPE = "healthy.";
   private static final int CONNECTIONS = 64;
@@ -69,7 +72,7 @@ final class HealthyTraffic implements AutoCloseable {
             .await()
             .actualPort();
     for (int i = 0; i < ENDPOINTS; i++) {
-      server.subscribe("http://%s:%d/well/%d".formatted(HOST, port, i), TYPE + i);
+      server.subscribe("http://%s:%d%s%d".formatted(HOST, port, PATH, i), TYPE + i);
     }
     this.pacer = Thread.ofPlatform().daemon().name("healthy-traffic").start(this::run);
   }

@@ -83,6 +83,9 @@ public record ApiLimits(
   /** And with all keys. All of them are held in memory. */
   static final int SESSIONS = 10_000;
 
+  /** How often one key may sign in within a minute. */
+  static final int SIGN_INS = 30;
+
   /** How soon a server learns of sessions that others have begun or ended. */
   static final Duration SESSIONS_READ = Duration.ofSeconds(1);
 
@@ -176,6 +179,15 @@ public record ApiLimits(
 
   /** The latest attempts of each. */
   static final int RECENT_ATTEMPTS = 30;
+
+  /** How old they may be. */
+  static final Duration RECENT_AGE = Duration.ofDays(1);
+
+  /** For how long they are remembered, and who asks for the same gets the same. */
+  static final Duration RECENT_TIME = Duration.ofSeconds(2);
+
+  /** How many such answers are. */
+  static final int RECENT_ANSWERS = 50;
 
   /** Subscriptions that an event is compared with at once. */
   static final int MATCHES = 100;

@@ -163,7 +163,7 @@ public final class ApiServer {
     routes.addAll(new PreviewApi(engine, limits, subscriptions).routes());
     routes.addAll(new ImportApi(engine, subscriptions, destinations).routes());
     routes.addAll(new EndpointsApi(engine, options.clock()).routes());
-    routes.addAll(new AttemptsApi(engine, options.schedule()).routes());
+    routes.addAll(new AttemptsApi(engine, options.schedule(), options.clock()).routes());
     routes.addAll(new MessagesApi(engine, options.schedule()).routes());
     routes.addAll(new RequestApi(engine, options.clock()).routes());
     routes.addAll(new ReplaysApi(engine).routes());

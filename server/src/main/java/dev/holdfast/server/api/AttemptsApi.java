@@ -3,8 +3,8 @@ package dev.holdfast.server.api;
 import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Endpoint;
 import dev.holdfast.core.model.Id;
-import dev.holdfast.core.model.Outcome;
 import dev.holdfast.core.path.View.EndpointNow;
+import dev.holdfast.core.port.History.AttemptMark;
 import dev.holdfast.core.port.History.AttemptPage;
 import dev.holdfast.core.port.History.AttemptPosition;
 import dev.holdfast.core.port.History.AttemptQuery;
@@ -15,6 +15,8 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,8 +32,14 @@ final class AttemptsApi {
   /** How long after a message was made it may be tried, and as long again for what waits. */
   private final Duration life;
 
-  AttemptsApi(Engine engine, RetrySchedule schedule) {
+  private final InstantSource clock;
+
+  /** What was asked for just now, the earliest first. Lives on the event loop. */
+  private final LinkedHashMap<Asked, Future<Buffer>> answers = new LinkedHashMap<>();
+
+  AttemptsApi(Engine engine, RetrySchedule schedule, InstantSource clock) {
     this.engine = engine;
+    this.clock = clock;
     this.life = Duration.between(Instant.EPOCH, schedule.deadline(Instant.EPOCH)).multipliedBy(2);
   }
 
@@ -103,26 +111,54 @@ final class AttemptsApi {
     if (ids.isEmpty() || ids.size() > ApiLimits.RECENT_ENDPOINTS) {
       throw refused();
     }
-    String tenant = exchange.tenant();
-    Future<Buffer> answer =
-        engine
-            .look(
-                view ->
-                    ids.stream()
-                        .flatMap(id -> view.endpoint(tenant, id).stream())
-                        .map(EndpointNow::endpoint)
-                        .toList())
-            .compose(
-                known ->
-                    engine.read(
-                        history ->
-                            json(
-                                known,
-                                history.latestAttempts(
-                                    tenant,
-                                    known.stream().map(Endpoint::id).toList(),
-                                    ApiLimits.RECENT_ATTEMPTS))));
-    exchange.then(answer, json -> exchange.answer(200, json));
+    exchange.then(
+        recent(new Asked(exchange.tenant(), ids)), json -> exchange.answer(200, json.copy()));
+  }
+
+  /** Somebody's question for the latest attempts. */
+  private record Asked(String tenant, List<Long> ids) {}
+
+  /** Many pages ask for the same, every few seconds. */
+  private Future<Buffer> recent(Asked asked) {
+    Future<Buffer> known = answers.get(asked);
+    if (known != null && !known.failed()) {
+      return known;
+    }
+    Future<Buffer> answer = read(asked);
+    answers.put(asked, answer);
+    if (answers.size() > ApiLimits.RECENT_ANSWERS) {
+      answers.pollFirstEntry();
+    }
+    engine
+        .context()
+        .owner()
+        .setTimer(
+            ApiLimits.RECENT_TIME.toMillis(),
+            _ -> engine.context().runOnContext(_ -> answers.remove(asked, answer)));
+    return answer;
+  }
+
+  private Future<Buffer> read(Asked asked) {
+    String tenant = asked.tenant();
+    Instant since = clock.instant().minus(ApiLimits.RECENT_AGE);
+    return engine
+        .look(
+            view ->
+                asked.ids().stream()
+                    .flatMap(id -> view.endpoint(tenant, id).stream())
+                    .map(EndpointNow::endpoint)
+                    .toList())
+        .compose(
+            known ->
+                engine.read(
+                    history ->
+                        json(
+                            known,
+                            history.latestAttempts(
+                                tenant,
+                                known.stream().map(Endpoint::id).toList(),
+                                since,
+                                ApiLimits.RECENT_ATTEMPTS))));
   }
 
   private static long endpoint(String text) {
@@ -139,7 +175,7 @@ final class AttemptsApi {
   }
 
   /** Endpoints that the tenant does not have are left out. */
-  private static Buffer json(List<Endpoint> endpoints, Map<Long, List<Attempt>> latest) {
+  private static Buffer json(List<Endpoint> endpoints, Map<Long, List<AttemptMark>> latest) {
     return Json.write(
         out -> {
           out.writeStartObject();
@@ -149,12 +185,11 @@ final class AttemptsApi {
             Json.id(out, "endpoint", Id.ENDPOINT, endpoint.id());
             out.writeStringProperty("url", MaskedUrl.of(endpoint.url()));
             out.writeArrayPropertyStart("attempts");
-            for (Attempt attempt : latest.getOrDefault(endpoint.id(), List.of())) {
+            for (AttemptMark attempt : latest.getOrDefault(endpoint.id(), List.of())) {
               out.writeStartObject();
               Json.time(out, "at", attempt.at());
               out.writeNumberProperty("durationMillis", attempt.durationMillis());
-              out.writeStringProperty(
-                  "outcome", attempt.outcome() instanceof Outcome.Success ? "success" : "failure");
+              out.writeStringProperty("outcome", attempt.isSuccess() ? "success" : "failure");
               out.writeEndObject();
             }
             out.writeEndArray();

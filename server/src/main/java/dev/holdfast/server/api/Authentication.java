@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,10 +97,24 @@ final class Authentication {
     };
   }
 
-  private static @Nullable String cookie(MultiMap headers) {
+  private static List<String> cookies(MultiMap headers) {
     return headers.contains(HttpHeaders.AUTHORIZATION)
-        ? null
+        ? List.of()
         : SessionCookie.in(headers.get(HttpHeaders.COOKIE));
+  }
+
+  /** The first that is of a session, or else the first. */
+  private @Nullable String cookie(MultiMap headers) {
+    List<String> all = cookies(headers);
+    if (all.size() > 1) {
+      Instant now = clock.instant();
+      for (String cookie : all) {
+        if (signedIn.find(cookie, now) != null) {
+          return cookie;
+        }
+      }
+    }
+    return all.isEmpty() ? null : all.getFirst();
   }
 
   /**
@@ -175,8 +190,12 @@ final class Authentication {
     if (key != null) {
       return searchKey(key);
     }
-    String cookie = cookie(headers);
-    return cookie != null && signedIn.mayBeNew(cookie) ? () -> signedIn.lookFor(cookie) : null;
+    for (String cookie : cookies(headers)) {
+      if (signedIn.mayBeNew(cookie)) {
+        return () -> signedIn.lookFor(cookie);
+      }
+    }
+    return null;
   }
 
   /** The same for a key. */

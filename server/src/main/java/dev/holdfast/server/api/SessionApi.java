@@ -4,8 +4,12 @@ import dev.holdfast.core.model.Actor;
 import dev.holdfast.server.api.Authentication.Known;
 import dev.holdfast.server.api.Problem.Kind;
 import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +29,7 @@ final class SessionApi {
 
   private static final String PATH = "/v1/session";
   private static final JsonBody JSON = new JsonBody(1);
+  private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
   private static final Problem WRONG_KEY =
       Problem.of(
@@ -36,6 +41,11 @@ final class SessionApi {
   private final Authentication authentication;
   private final SignedIn signedIn;
   private final ApiServer.Dashboard dashboard;
+
+  /** By the hash of a valid key, in the minute that runs. Lives on the event loop. */
+  private final Map<ByteBuffer, Integer> signIns = new HashMap<>();
+
+  private long since = Connections.now();
 
   SessionApi(
       Engine engine,
@@ -102,6 +112,7 @@ final class SessionApi {
               + ".");
     }
     byte[] keyHash = authentication.hash(key);
+    count(keyHash);
     exchange.then(
         engine.context().executeBlocking(() -> signedIn.begin(keyHash), true),
         begun -> {
@@ -115,6 +126,24 @@ final class SessionApi {
               SessionCookie.given(exchange.request(), begun.cookie(), signedIn.length()),
               document(principal, begun.session()));
         });
+  }
+
+  /** Each sign-in is written to disk, so a page that tries again and again is made to wait. */
+  private void count(byte[] keyHash) {
+    long now = Connections.now();
+    if (now - since >= MINUTE_NANOS) {
+      since = now;
+      signIns.clear();
+    }
+    if (signIns.merge(ByteBuffer.wrap(keyHash), 1, Integer::sum) > ApiLimits.SIGN_INS) {
+      long left = Duration.ofNanos(since + MINUTE_NANOS - now).plusMillis(999).toSeconds();
+      throw new Refusal(
+          Problem.of(
+                  Kind.OVERLOADED,
+                  "The key has signed in more than %d times within a minute. Use a session that there is, or try again after the time in Retry-After."
+                      .formatted(ApiLimits.SIGN_INS))
+              .retryAfter((int) Math.max(1, left)));
+    }
   }
 
   private void show(Exchange exchange, byte[] body) {

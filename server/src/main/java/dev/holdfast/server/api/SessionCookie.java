@@ -2,6 +2,8 @@ package dev.holdfast.server.api;
 
 import io.vertx.core.http.HttpServerRequest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,15 +16,19 @@ final class SessionCookie {
   private static final String NAME = "holdfast_session";
   private static final String PREFIX = NAME + "=";
 
+  /** Further ones are not looked at. */
+  private static final int MOST = 4;
+
   private SessionCookie() {}
 
-  /** Its value in a header with all cookies of a request; absent when there is none. */
-  static @Nullable String in(@Nullable String header) {
-    if (header == null) {
-      return null;
-    }
+  /**
+   * Its values in a header with all cookies of a request. There is more than one where another
+   * server of the same host, or one above it, has given a browser a cookie of this name.
+   */
+  static List<String> in(@Nullable String header) {
+    List<String> values = new ArrayList<>();
     int from = 0;
-    while (from < header.length()) {
+    while (header != null && from < header.length() && values.size() < MOST) {
       int end = header.indexOf(';', from);
       end = end < 0 ? header.length() : end;
       while (from < end && header.charAt(from) == ' ') {
@@ -30,11 +36,13 @@ final class SessionCookie {
       }
       if (header.startsWith(PREFIX, from)) {
         String value = header.substring(from + PREFIX.length(), end).strip();
-        return value.isEmpty() || value.length() > ApiLimits.SESSION_COOKIE_CHARS ? null : value;
+        if (!value.isEmpty() && value.length() <= ApiLimits.SESSION_COOKIE_CHARS) {
+          values.add(value);
+        }
       }
       from = end + 1;
     }
-    return null;
+    return values;
   }
 
   /** The header that gives a browser its cookie. */

@@ -20,6 +20,8 @@ interface SessionRows {
 
   Optional<Session> find(byte[] hash) throws StoreException;
 
+  Sessions.Mark mark() throws StoreException;
+
   static SessionRows of(Sessions stored) {
     return new SessionRows() {
       @Override
@@ -45,6 +47,11 @@ interface SessionRows {
       @Override
       public Optional<Session> find(byte[] hash) throws StoreException {
         return stored.find(hash);
+      }
+
+      @Override
+      public Sessions.Mark mark() throws StoreException {
+        return stored.mark();
       }
     };
   }

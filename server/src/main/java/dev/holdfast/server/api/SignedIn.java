@@ -2,6 +2,7 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.Session;
+import dev.holdfast.engine.store.Sessions;
 import io.vertx.core.Context;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +49,9 @@ final class SignedIn {
 
   /** By the hash of the cookie. Never changed, only replaced. */
   private volatile Map<ByteBuffer, Session> known = Map.of();
+
+  /** What the store had when all were read; absent when that is to be done again. */
+  private Sessions.@Nullable Mark mark;
 
   /**
    * A session whose browser is there, with its cookie.
@@ -121,7 +125,18 @@ final class SignedIn {
             ? Session.ofFixed(hash(cookie), proof(cookie, keyHash), now, end)
             : Session.of(hash(cookie), keyHash, now, end);
     stored.put(session);
-    readAgain();
+    add(session);
+    if (isShared()) {
+      mark = null;
+    } else {
+      Sessions.Mark after = stored.mark();
+      if (mark != null && after.count() == mark.count() + 1) {
+        mark = after;
+      } else {
+        // Others have given way to it.
+        readAgain();
+      }
+    }
     return new Begun(open(session, cookie, keyHash), cookie);
   }
 
@@ -131,6 +146,7 @@ final class SignedIn {
     Map<ByteBuffer, Session> left = new HashMap<>(known);
     left.remove(ByteBuffer.wrap(session.hash()));
     known = left;
+    mark = null;
   }
 
   /** The session of a cookie; absent when there is none, or it is over. */
@@ -206,7 +222,7 @@ final class SignedIn {
         context
             .executeBlocking(
                 () -> {
-                  readAgain();
+                  readIfChanged();
                   return true;
                 },
                 false)
@@ -214,7 +230,14 @@ final class SignedIn {
             .onFailure(e -> log.debug("sessions.unread next=\"read again in a second\"", e));
   }
 
+  private synchronized void readIfChanged() throws StoreException {
+    if (mark == null || !mark.equals(stored.mark())) {
+      readAgain();
+    }
+  }
+
   private synchronized void readAgain() throws StoreException {
+    Sessions.Mark before = stored.mark();
     List<Session> all = stored.all();
     Instant now = clock.instant();
     Map<ByteBuffer, Session> valid = new HashMap<>();
@@ -224,6 +247,7 @@ final class SignedIn {
       }
     }
     known = valid;
+    mark = before;
   }
 
   // ---- what is made of cookies

@@ -1,7 +1,6 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.core.model.Actor;
-import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Id;
@@ -29,7 +28,11 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+<<<<<<< HEAD
 import io.vertx.core.internal.ContextInternal;
+=======
+import java.time.Instant;
+>>>>>>> java2
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -252,7 +255,8 @@ final class FakeEngine implements Engine {
     }
 
     @Override
-    public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each) {
+    public Map<Long, List<AttemptMark>> latestAttempts(
+        String tenant, List<Long> endpoints, Instant since, int each) {
       return Map.of();
     }
 

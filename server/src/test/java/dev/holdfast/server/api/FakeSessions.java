@@ -1,6 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.engine.store.Session;
+import dev.holdfast.engine.store.Sessions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -33,5 +34,10 @@ final class FakeSessions implements SessionRows {
   @Override
   public Optional<Session> find(byte[] hash) {
     return all.stream().filter(session -> Arrays.equals(session.hash(), hash)).findFirst();
+  }
+
+  @Override
+  public Sessions.Mark mark() {
+    return new Sessions.Mark(all.size(), 0);
   }
 }

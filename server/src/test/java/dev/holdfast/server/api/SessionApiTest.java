@@ -341,6 +341,33 @@ class SessionApiTest {
   }
 
   @Test
+  void of_several_cookies_the_one_of_a_session_counts() throws Exception {
+    Browser browser = signedIn(TestServer.ADMIN_KEY);
+    String own = "holdfast_session=" + browser.cookie();
+    String other = "holdfast_session=" + "x".repeat(43);
+    for (String cookies :
+        List.of(other + "; " + own, own + "; " + other, "holdfast_session=; a=b; " + own)) {
+      assertThat(call("GET", PATH, "", "Cookie", cookies).status()).as(cookies).isEqualTo(200);
+      String[] writing = {"Cookie", cookies, "Holdfast-Csrf", browser.csrf()};
+      assertThat(call("POST", "/v1/events", EVENT, writing).status()).isEqualTo(202);
+    }
+    String many = (other + "; ").repeat(10) + own;
+    assertThat(call("GET", PATH, "", "Cookie", many).status()).isEqualTo(401);
+  }
+
+  @Test
+  void a_key_that_signs_in_again_and_again_has_to_wait_and_others_need_not() throws Exception {
+    for (int i = 0; i < ApiLimits.SIGN_INS; i++) {
+      signedIn(TestServer.ADMIN_KEY);
+    }
+    Reply reply = signIn(TestServer.ADMIN_KEY);
+    assertThat(reply.status()).isEqualTo(429);
+    assertThat(reply.header("retry-after")).isPresent();
+    assertThat(reply.header("set-cookie")).isEmpty();
+    signedIn(TestServer.VIEWER_KEY);
+  }
+
+  @Test
   void a_key_has_so_many_sessions_and_then_the_oldest_ends() throws Exception {
     Browser oldest = signedIn(TestServer.VIEWER_KEY);
     Browser other = signedIn(TestServer.ADMIN_KEY);

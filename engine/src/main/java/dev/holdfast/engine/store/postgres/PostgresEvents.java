@@ -45,6 +45,11 @@ final class PostgresEvents {
       GROUP BY e.id, c.dropped
       """;
 
+  private static final String REMADE =
+      "SELECT r.* FROM unnest(?) AS e(id) CROSS JOIN LATERAL (SELECT "
+          + Remaking.COLUMNS
+          + " FROM replayed WHERE event = e.id AND tenant = ? LIMIT ?) r";
+
   private final Connection connection;
   private final String tenant;
   private final int mostRows;
@@ -176,8 +181,8 @@ final class PostgresEvents {
     if (events.isEmpty()) {
       return counts;
     }
-    long made = events.stream().mapToLong(each -> each.event().messages()).sum();
-    long spare = Math.max(0, mostRows - made) / events.size();
+    // Those of replays are beside those that the event counts.
+    long spare = Math.max(1, mostRows / events.size());
     Long[] ids = events.stream().map(each -> each.event().id()).toArray(Long[]::new);
     Long[] lasts =
         events.stream().map(each -> Summaries.lastMessageOf(each.event())).toArray(Long[]::new);
@@ -205,25 +210,17 @@ final class PostgresEvents {
         tenant,
         ids[ids.length - 1],
         lasts[0]);
-    countRemade(ids, counts);
+    countRemade(ids, spare, counts);
     return counts;
   }
 
   /** Those of replays that are finished; the others are found by their event. */
-  private void countRemade(Long[] events, Map<Long, Map<Status, Integer>> counts)
+  private void countRemade(Long[] events, long each, Map<Long, Map<Status, Integer>> counts)
       throws SQLException {
     Map<Long, Long> made = new HashMap<>();
-    for (Remaking each :
-        Select.list(
-            connection,
-            "SELECT "
-                + Remaking.COLUMNS
-                + " FROM replayed WHERE tenant = ? AND event = ANY (?) LIMIT ?",
-            Remaking::from,
-            tenant,
-            events,
-            mostRows)) {
-      made.put(each.message(), each.event());
+    for (Remaking remaking :
+        Select.list(connection, REMADE, Remaking::from, events, tenant, each)) {
+      made.put(remaking.message(), remaking.event());
     }
     if (!made.isEmpty()) {
       Select.list(

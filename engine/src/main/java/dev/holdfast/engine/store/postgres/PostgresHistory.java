@@ -17,6 +17,7 @@ import dev.holdfast.engine.store.EndpointReads;
 import dev.holdfast.engine.store.FanOutRow;
 import dev.holdfast.engine.store.Finished;
 import dev.holdfast.engine.store.Key;
+import dev.holdfast.engine.store.LatestAttempts;
 import dev.holdfast.engine.store.Remaking;
 import dev.holdfast.engine.store.ReplayRow;
 import dev.holdfast.engine.store.Rows;
@@ -29,6 +30,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -194,8 +196,8 @@ final class PostgresHistory implements History, EndpointReads {
   }
 
   @Override
-  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
-      throws StoreException {
+  public Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> endpoints, Instant since, int each) throws StoreException {
     return read(
         "reading the latest attempts",
         connection -> {
@@ -207,8 +209,8 @@ final class PostgresHistory implements History, EndpointReads {
                   row -> row.getLong(1),
                   ids(endpoints),
                   tenant));
-          return AttemptPages.latest(
-              new PostgresAttempts(connection, tenant, mostRows()), own, each, mostRows());
+          return LatestAttempts.of(
+              new PostgresLatest(connection, tenant), own, since, each, mostRows());
         });
   }
 

@@ -1,6 +1,5 @@
 package dev.holdfast.engine.store.postgres;
 
-import dev.holdfast.core.model.Attempt;
 import dev.holdfast.core.model.Event;
 import dev.holdfast.core.model.Health;
 import dev.holdfast.core.model.Interest;
@@ -396,9 +395,9 @@ public final class PostgresStore implements Database, SharedStore, EndpointReads
   }
 
   @Override
-  public Map<Long, List<Attempt>> latestAttempts(String tenant, List<Long> endpoints, int each)
-      throws StoreException {
-    return history.latestAttempts(tenant, endpoints, each);
+  public Map<Long, List<AttemptMark>> latestAttempts(
+      String tenant, List<Long> endpoints, Instant since, int each) throws StoreException {
+    return history.latestAttempts(tenant, endpoints, since, each);
   }
 
   @Override

@@ -420,7 +420,7 @@ CREATE TABLE activity (
   PRIMARY KEY (tenant, at, slot)
 );
 
-CREATE INDEX activity_by_time ON activity (at);
+CREATE INDEX activity_by_time ON activity (at, tenant, slot);
 
 CREATE TABLE api_keys (
   id           bigint PRIMARY KEY,
@@ -443,6 +443,10 @@ CREATE TABLE sessions (
   expires_at bigint NOT NULL,
   sum        bigint NOT NULL
 );
+
+CREATE INDEX sessions_by_key ON sessions (key_hash, id);
+
+CREATE INDEX sessions_by_end ON sessions (expires_at);
 
 CREATE TABLE data_keys (
   id         bigint PRIMARY KEY,
