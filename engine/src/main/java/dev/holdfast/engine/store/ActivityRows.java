@@ -39,11 +39,6 @@ public final class ActivityRows {
   private static final String OLD =
       "SELECT tenant, at, slot FROM activity WHERE at < ? ORDER BY at LIMIT ?";
 
-  /** In one order, and past what somebody else removes: so nobody waits for another in a circle. */
-  private static final String REMOVE =
-      "DELETE FROM activity WHERE (tenant, at, slot) IN (SELECT tenant, at, slot FROM activity"
-          + " WHERE at < ? ORDER BY at, tenant, slot LIMIT ? %s)";
-
   private static final String SINCE =
       "SELECT "
           + ActivityRow.COLUMNS
@@ -108,13 +103,16 @@ public final class ActivityRows {
     }
   }
 
+  /** In one order, and past what somebody else removes: so nobody waits for another in a circle. */
   private void remove(Instant before) throws StoreException {
     transactions.transactBehind(
         "removing old minutes",
         (connection, _) -> {
           try (PreparedStatement remove =
               connection.prepareStatement(
-                  REMOVE.formatted(transactions.isShared() ? "FOR UPDATE SKIP LOCKED" : ""))) {
+                  "DELETE FROM activity WHERE (tenant, at, slot) IN (SELECT tenant, at, slot FROM activity"
+                      + " WHERE at < ? ORDER BY at, tenant, slot LIMIT ?"
+                      + (transactions.isShared() ? " FOR UPDATE SKIP LOCKED)" : ")"))) {
             remove.setLong(1, Rows.micros(before));
             remove.setInt(2, REMOVED_AT_ONCE);
             remove.executeUpdate();

@@ -191,7 +191,8 @@ public final class Model {
   private Wanted wanted(String type, @Nullable String subject, Instant now) {
     Map<Long, Expected> messages = new HashMap<>();
     for (Subscription subscription : subscriptions.values()) {
-      if (!leaving.containsKey(subscription.id()) && subscription.interest().covers(type, subject)) {
+      if (!leaving.containsKey(subscription.id())
+          && subscription.interest().covers(type, subject)) {
         messages.put(
             subscription.id(),
             new Expected(

@@ -28,11 +28,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-<<<<<<< HEAD
 import io.vertx.core.internal.ContextInternal;
-=======
 import java.time.Instant;
->>>>>>> java2
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -30,10 +30,7 @@ class ScreenshotsTest {
 
   private static final Pattern LINK =
       Pattern.compile("(http://127\\.0\\.0\\.1:\\d+)/sign-in#key=(\\S+)");
-<<<<<<< HEAD
   private static final Pattern NONE_FROZEN = Pattern.compile("frozen\\s*0");
-=======
->>>>>>> java2
   private static final Duration UNTIL_FROZEN = Duration.ofMinutes(4);
   private static final String FAILING = "typo-never-works";
   private static final String BOTTOM_OF_CONTENT =
@@ -84,7 +81,6 @@ class ScreenshotsTest {
 
   private void take(Browser browser, String server, String key, ApiClient api)
       throws CommandFailed {
-<<<<<<< HEAD
     try (Browser.Window window = browser.open(server, Browser.Look.LIGHT);
         Browser.Window dark = browser.open(server, Browser.Look.DARK);
         Browser.Window narrow = browser.open(server, Browser.Look.NARROW)) {
@@ -92,9 +88,6 @@ class ScreenshotsTest {
         other.page().navigate("/sign-in#key=" + key);
         assertThat(other.heading()).hasText("Overview");
       }
-=======
-    try (Browser.Window window = browser.open(server, Browser.Look.LIGHT)) {
->>>>>>> java2
       window.page().navigate("/sign-in");
       assertThat(window.heading()).hasText("Sign in to Holdfast");
       shoot(window, "sign-in");
@@ -128,20 +121,11 @@ class ScreenshotsTest {
   private record Shot(String name, String path, String last) {}
 
   private static void makeSomethingToShow(ApiClient api) throws CommandFailed {
-<<<<<<< HEAD
     for (String name : List.of("crm-healthy", "accounting-healthy")) {
       api.post(
           "/v1/replays",
           "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(endpoint(api, name)));
     }
-=======
-    String healthy = endpoint(api, "crm-healthy");
-    api.post("/v1/replays", "{\"endpoint\":\"%s\",\"status\":[\"delivered\"]}".formatted(healthy));
-    api.post(
-        "/v1/replays",
-        "{\"endpoint\":\"%s\",\"status\":[\"dropped\"]}"
-            .formatted(endpoint(api, "legacy-answers-500")));
->>>>>>> java2
     for (List<String> made :
         List.of(
             List.of("shop backend", "publisher"),
@@ -215,14 +199,7 @@ class ScreenshotsTest {
     Page page = window.page();
     int width = page.viewportSize().width;
     int content =
-<<<<<<< HEAD
         ((Number) Objects.requireNonNull(page.evaluate(BOTTOM_OF_CONTENT))).intValue() + MARGIN;
-=======
-        ((Number)
-                Objects.requireNonNull(
-                    page.evaluate("document.querySelector('#app').scrollHeight")))
-            .intValue();
->>>>>>> java2
     int height = width == WIDTH ? Math.clamp(content, SHORTEST, TALLEST) : TALLEST;
     page.setViewportSize(width, height);
     page.evaluate("document.activeElement.blur()");
