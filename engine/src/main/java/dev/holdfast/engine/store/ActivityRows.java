@@ -42,7 +42,7 @@ public final class ActivityRows {
   /** In one order, and past what somebody else removes: so nobody waits for another in a circle. */
   private static final String REMOVE =
       "DELETE FROM activity WHERE (tenant, at, slot) IN (SELECT tenant, at, slot FROM activity"
-          + " WHERE at < ? ORDER BY at, tenant, slot LIMIT ? %s)";
+          + " WHERE at < ? ORDER BY at, tenant, slot LIMIT ?";
 
   private static final String SINCE =
       "SELECT "
@@ -114,7 +114,7 @@ public final class ActivityRows {
         (connection, _) -> {
           try (PreparedStatement remove =
               connection.prepareStatement(
-                  REMOVE.formatted(transactions.isShared() ? "FOR UPDATE SKIP LOCKED" : ""))) {
+                  REMOVE + (transactions.isShared() ? " FOR UPDATE SKIP LOCKED)" : ")"))) {
             remove.setLong(1, Rows.micros(before));
             remove.setInt(2, REMOVED_AT_ONCE);
             remove.executeUpdate();
