@@ -67,7 +67,9 @@ public final class Model {
   /** Subscriptions that the engine knows to be on disk. */
   private final Map<Long, Subscription> subscriptions = new TreeMap<>();
 
-  /** Of these, the ones that are to end, each with how many have asked for it and not been refused. */
+  /**
+   * Of these, the ones that are to end, each with how many have asked for it and not been refused.
+   */
   private final Map<Long, Integer> leaving = new HashMap<>();
 
   /** Ended ones that may have unfinished messages, and since when the engine knows. */
