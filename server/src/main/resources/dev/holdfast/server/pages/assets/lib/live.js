@@ -8,10 +8,9 @@
 //     live.changes   changes of state since the page was opened, newest first (at most 50)
 //     live.refusal   { status, title, detail } while refused, else null
 //   useLiveState()             only the state; drawn again only when that changes
-//   useChange((change) => …)   called for each change of an endpoint's state, as long as the component is there: at once, and again two seconds
-//                              later, since the server tells a change a moment before its lists have it
-//   useChanges((changes) => …, wanted)   the same for what loads again: at once, then at most every two seconds with all that came since; `wanted`
-//                              tells which changes count
+//   useChanges((changes) => …, wanted)   called with changes of endpoints' states, as long as the component is there: at once, then at most every two
+//                              seconds with all that came since; `wanted` tells which changes count. Each is told again two ticks later, since the
+//                              server tells a change a moment before its lists have it
 //
 // The stream is read with fetch and not with EventSource, which cannot say for which tenant it asks.
 import { useState, useEffect, useRef } from './html.js';
@@ -48,16 +47,6 @@ export function useLiveState() {
   const [state, setState] = useState(live.state);
   useEffect(() => listen((value) => setState(value.state)), []);
   return state;
-}
-
-export function useChange(onChange) {
-  const newest = useRef(onChange);
-  newest.current = onChange;
-  useEffect(() => {
-    const listener = (change) => newest.current(change);
-    changeListeners.add(listener);
-    return () => changeListeners.delete(listener);
-  }, []);
 }
 
 export function useChanges(onChanges, counts = () => true) {

@@ -8,8 +8,6 @@
 //   <${Sparkline} attempts=${[{ at, durationMillis, outcome }…]} />      successes go up, failures go down; height by duration
 //   <${Scatter} label points=${[{ at: ms, value, outcome: 'success'|'failure', text, href }]} limit=${{ value, text }} height format=${latency} from to />
 //      time across, value up (logarithmic); circles succeeded, crosses failed; Enter opens the href of the chosen point
-//   <${TimeAxis} label from=${ms} to=${ms} now=${ms} slots=${[{ at: ms, kind: 'success'|'failure'|'planned'|'deadline'|…, text }]} log=${true} />
-//      what happened and what is planned along a line; log: distances grow like those of retries
 //   <${Bar} value=${40} max=${100} tone="warn" label="40 of 100" />      how far something is from its limit; the text stands beside it
 //   <${Parts} label="Endpoints" parts=${[{ name: 'enabled', value: 90, tone: 'good', shape: 'enabled', href }]} />   one bar of labelled parts
 import { html, useState, useRef, useLayoutEffect, useMemo } from '../lib/html.js';
@@ -286,53 +284,6 @@ export function Scatter({ label, points, limit, height = 220, format = text.late
 
 function cross(x, y, r) {
   return `M${x - r} ${y - r}l${2 * r} ${2 * r}M${x + r} ${y - r}l${-2 * r} ${2 * r}`;
-}
-
-const SLOT_SHAPES = {
-  success: 'delivered', failure: 'dropped', planned: 'pending', deadline: 'cancelled', accepted: 'enabled', parked: 'parked', dropped: 'dropped', missed: 'cancelled',
-};
-const SLOT_TONES = { success: 'good', failure: 'bad', planned: 'plain', deadline: 'plain', accepted: 'info', parked: 'cold', dropped: 'bad', missed: 'plain' };
-
-export function TimeAxis({ label, from, to, now, slots, log = false, height = 74 }) {
-  const [element, width] = useWidth();
-  const sorted = useMemo(() => [...slots].sort((a, b) => a.at - b.at), [slots]);
-  const [index, setChosen] = useChosen(sorted.map((slot) => `${slot.at} ${slot.kind} ${slot.text}`));
-  const spoken = useSpoken();
-  const whole = Math.max(1, to - from);
-  const unit = whole / 2 ** 11;
-  const share = (time) => {
-    const part = Math.max(0, Math.min(1, (time - from) / whole));
-    return log ? Math.log2(1 + (part * whole) / unit) / Math.log2(1 + whole / unit) : part;
-  };
-  const x = (time) => 14 + share(time) * (width - 28);
-  const nearest = (event) => {
-    const at = event.clientX - element.current.getBoundingClientRect().left;
-    return sorted.reduce((best, slot, i) => (Math.abs(x(slot.at) - at) < Math.abs(x(sorted[best].at) - at) ? i : best), 0);
-  };
-  const say = (slot) => `${slot.text} · ${text.clockTime(slot.at)}`;
-  const middle = 30;
-  return html`<figure class="chart">
-    <div ref=${element} class="chart-area" style=${{ height: `${height}px` }} ...${slider(spoken, label, sorted.length, index, setChosen, sorted.length === 0 ? '' : say(sorted[index ?? sorted.length - 1]))}
-      onPointerMove=${(event) => sorted.length > 0 && setChosen(nearest(event))} onPointerLeave=${() => setChosen(null)}>
-      ${width > 0 && html`<svg width=${width} height=${height} aria-hidden="true" focusable="false">
-        <line class="axis" x1="14" x2=${width - 14} y1=${middle} y2=${middle} />
-        ${now !== undefined && now >= from && now <= to && html`<g><line class="axis axis-done" x1="14" x2=${x(now)} y1=${middle} y2=${middle} /><line class="cursor" x1=${x(now)} x2=${x(now)} y1="8" y2=${middle + 16} /><text class="tick" x=${x(now)} y=${middle + 30} text-anchor=${share(now) > 0.9 ? 'end' : share(now) < 0.1 ? 'start' : 'middle'}>now</text></g>`}
-        ${sorted.map((slot, i) => html`<g key=${i} class="tone-${SLOT_TONES[slot.kind] || 'plain'} slot" transform="translate(${x(slot.at) - 7} ${middle - 7})"><rect class="slot-back" x="-1" y="-1" width="16" height="16" rx="8" /><g transform="translate(1 1)"><${Shape} name=${SLOT_SHAPES[slot.kind] || slot.kind} /></g></g>`)}
-        ${index !== null && html`<circle class="ring" cx=${x(sorted[index].at)} cy=${middle} r="11" />`}
-      </svg>`}
-    </div>
-    <figcaption class="chart-caption chart-caption-below"><span class="chart-time">${sorted.length === 0 ? '' : say(sorted[index ?? lastBefore(sorted, now)])}</span></figcaption>
-  </figure>`;
-}
-
-function lastBefore(sorted, now) {
-  let found = 0;
-  sorted.forEach((slot, i) => {
-    if (now === undefined || slot.at <= now) {
-      found = i;
-    }
-  });
-  return found;
 }
 
 export function Bar({ value, max, tone = 'plain', label }) {
