@@ -20,6 +20,7 @@ public final class Report {
   private final Instant startedAt;
   private final String machine;
   private final List<Figure> figures = new ArrayList<>();
+  private final List<Series> series = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
 
@@ -52,6 +53,23 @@ public final class Report {
     }
   }
 
+  /**
+   * One line of a chart.
+   *
+   * @param chart what the chart shows, such as {@code delivered per second}; lines of the same
+   *     scenario and chart are drawn together
+   * @param across what is counted from left to right, with its unit, such as {@code seconds}
+   */
+  public record Series(
+      String scenario, String chart, String name, String across, String unit, List<Point> points) {
+    public Series {
+      points = List.copyOf(points);
+    }
+  }
+
+  /** One value of a line. */
+  public record Point(double x, double y) {}
+
   public void add(String scenario, String name, double value, String unit) {
     add(scenario, name, value, unit, null);
   }
@@ -63,6 +81,11 @@ public final class Report {
 
   public void count(String scenario, String name, long count) {
     add(scenario, name, (double) count, "");
+  }
+
+  /** Adds a line to a chart. */
+  public void line(Series line) {
+    series.add(line);
   }
 
   /** A figure from before in the same run, such as one to compare with. */
@@ -123,6 +146,7 @@ public final class Report {
     root.put("startedAt", startedAt.toString());
     root.put("machine", machine);
     root.put("figures", figures.stream().map(Report::json).toList());
+    root.put("series", series);
     root.put("notes", notes);
     root.put("failures", failures);
     JsonMapper mapper = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
