@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Finished messages in the order that lists ask for: by tenant, endpoint and subscription.
  *
  * <p>Its tables are written behind the messages: {@link #advance} takes the oldest that are not in
- * them yet, as soon as there are two chunks of them. So a message that is delivered at once costs
+ * them yet, as soon as there are a chunk and some of them. So a message that is delivered at once costs
  * the commit nothing, and a list finds the newest by looking at the end of {@code messages}. A
  * message that finishes when later ones are indexed already is put in by its own write; else no
  * mark could say where the tables end.
@@ -53,9 +53,15 @@ final class HistoryIndex {
    *
    * @param chunk messages that are put in at a time
    * @param part messages after which another part begins
+   * @param newest messages that are left out: most of what finishes late finishes among them
    */
-  record Limits(int chunk, int part) {
-    static final Limits DEFAULT = new Limits(1_000, 20_000);
+  record Limits(int chunk, int part, int newest) {
+    /** A part is written at once: each of its pages is written once, and full. */
+    static final Limits DEFAULT = new Limits(4_000, 4_000, 1_000);
+
+    private int behind() {
+      return chunk + newest;
+    }
   }
 
   /** Whom people ask for. */
@@ -203,7 +209,7 @@ final class HistoryIndex {
   }
 
   boolean isBehind() {
-    return behind >= 2L * limits.chunk();
+    return behind >= limits.behind();
   }
 
   /** What a chunk has changed, to be taken over when it is on disk. */
@@ -329,7 +335,7 @@ final class HistoryIndex {
 
   private void count() throws SQLException {
     countBehind.setLong(1, extent.through());
-    countBehind.setInt(2, 2 * limits.chunk());
+    countBehind.setInt(2, limits.behind());
     try (ResultSet row = countBehind.executeQuery()) {
       behind = row.next() ? row.getLong(1) : 0;
       isMore = isBehind();
