@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.HtmlReport;
 import dev.holdfast.proof.stage.Machine;
 import dev.holdfast.proof.stage.Progress;
 import dev.holdfast.proof.stage.ProofException;
@@ -12,7 +13,9 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,6 +38,7 @@ import picocli.CommandLine.Spec;
       "  ./holdfast bench --quick                      all scenarios, to see whether it works",
       "  ./holdfast bench --scenario reference,batch   only these",
       "  ./holdfast bench --seconds 120 --json out.json",
+      "  ./holdfast bench --html out.html              with a page of figures and charts",
       "  ./holdfast bench --store own                  those that go with a PostgreSQL, on one",
       "  ./holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
       "",
@@ -77,6 +81,12 @@ public final class Bench implements Callable<Integer> {
       description = "write the figures to this file as well")
   private @Nullable Path json;
 
+  @Option(
+      names = "--html",
+      paramLabel = "FILE",
+      description = "write a page with figures and charts to this file")
+  private @Nullable Path html;
+
   @Option(names = "--fail-on-miss", description = "end with 1 when a target is missed")
   private boolean failOnMiss;
 
@@ -93,6 +103,8 @@ public final class Bench implements Callable<Integer> {
       return 0;
     }
     settings.settle();
+    checkDirectory(json);
+    checkDirectory(html);
     return run(scenarios(), out);
   }
 
@@ -120,6 +132,9 @@ public final class Bench implements Callable<Integer> {
     if (json != null) {
       report.write(json);
     }
+    if (html != null) {
+      HtmlReport.write(report, abouts(), html);
+    }
     if (settings.keep) {
       out.println("data and logs: " + directory);
     }
@@ -138,6 +153,19 @@ public final class Bench implements Callable<Integer> {
     } finally {
       rig.stopAll();
     }
+  }
+
+  /** Said before anything is measured, and not after it. */
+  private void checkDirectory(@Nullable Path file) {
+    Path directory = file == null ? null : file.toAbsolutePath().getParent();
+    if (directory != null && !Files.isDirectory(directory) && spec != null) {
+      throw new ParameterException(
+          spec.commandLine(), "%s: there is no directory %s".formatted(file, directory));
+    }
+  }
+
+  private static Map<String, String> abouts() {
+    return SCENARIOS.stream().collect(Collectors.toMap(Scenario::name, Scenario::about));
   }
 
   private static void removeHook(Thread hook) {

@@ -106,6 +106,31 @@ public final class Report {
     failures.add(text);
   }
 
+  Instant startedAt() {
+    return startedAt;
+  }
+
+  String machine() {
+    return machine;
+  }
+
+  List<Figure> figures() {
+    return List.copyOf(figures);
+  }
+
+  /** The lines of all charts. */
+  public List<Series> lines() {
+    return List.copyOf(series);
+  }
+
+  List<String> notes() {
+    return List.copyOf(notes);
+  }
+
+  List<String> failures() {
+    return List.copyOf(failures);
+  }
+
   public boolean hasFailures() {
     return !failures.isEmpty();
   }
@@ -167,7 +192,8 @@ public final class Report {
     return object;
   }
 
-  private static String number(double value) {
+  /** A number as people read it: as many digits as say something. */
+  static String number(double value) {
     double size = Math.abs(value);
     String format =
         size >= 1_000 || size == Math.rint(size) ? "%,.0f" : size >= 100 ? "%.1f" : "%.2f";

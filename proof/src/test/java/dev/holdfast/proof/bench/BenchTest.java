@@ -29,10 +29,16 @@ class BenchTest {
 
   @Test
   void a_server_delivers_everything_it_accepts_and_nothing_is_left_behind() throws IOException {
-    assertThat(bench("batch", "--set", "retry.unit=1s")).isZero();
+    Path html = directory.resolve("report.html");
+    assertThat(
+            bench("batch", "--seconds", "2", "--set", "retry.unit=1s", "--html", html.toString()))
+        .isZero();
 
     assertThat(figure("batch", "accepted")).isPositive();
     assertThat(figure("batch", "accepted and not arrived")).isZero();
+    assertThat(report().path("series").findValuesAsString("name"))
+        .containsExactly("accepted", "delivered");
+    assertThat(html).content().contains("<h2>batch</h2>", "messages per second</figcaption>");
     assertThat(data()).isEmptyDirectory();
   }
 
@@ -143,6 +149,14 @@ class BenchTest {
     assertThat(figure("match", "many types and subjects, 1,000")).isPositive();
     assertThat(figure("match", "one type, told apart by an eq filter, 1,000")).isPositive();
     assertThat(figure("match", "one type, range filters only, 1,000")).isPositive();
+  }
+
+  @Test
+  void a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    String nowhere = directory.resolve("nowhere").resolve("report.html").toString();
+
+    assertThat(new CommandLine(new Bench()).execute("--html", nowhere)).isEqualTo(2);
+    assertThat(new CommandLine(new Bench()).execute("--json", nowhere)).isEqualTo(2);
   }
 
   @Test
