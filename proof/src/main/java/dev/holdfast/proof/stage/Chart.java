@@ -57,9 +57,9 @@ final class Chart {
     return figure(title(first.chart(), first.unit()), svg + legend(lines));
   }
 
-  /** Figures of the same unit as bars below each other. */
+  /** Figures of the same unit as bars below each other; the largest is as long as there is room. */
   static String bars(String title, List<Figure> figures) {
-    Axis axis = Axis.linear(0, figures.stream().mapToDouble(Figure::value).max().orElse(1), 4);
+    double most = figures.stream().mapToDouble(Figure::value).max().orElse(0);
     StringBuilder svg = new StringBuilder();
     svg.append(open(figures.size() * BAR_ROW, title));
     for (int i = 0; i < figures.size(); i++) {
@@ -70,7 +70,7 @@ final class Chart {
           "<text class=\"value\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n"
               .formatted(WIDTH, y + 16, escape(Report.number(figure.value()))));
       svg.append(bar("bar-ground", y + 23, WIDTH));
-      svg.append(bar("bar", y + 23, axis.at(figure.value()) * WIDTH));
+      svg.append(bar("bar", y + 23, most > 0 ? Math.max(0, figure.value() / most) * WIDTH : 0));
     }
     svg.append("</svg>\n");
     return figure(title, svg.toString());

@@ -2,6 +2,7 @@ package dev.holdfast.proof.stage;
 
 import static dev.holdfast.proof.stage.Markup.at;
 
+import dev.holdfast.proof.stage.Comparison.Verdict;
 import dev.holdfast.proof.stage.Report.Figure;
 import dev.holdfast.proof.stage.Report.Series;
 import dev.holdfast.proof.stage.Report.Target;
@@ -87,6 +88,9 @@ public final class HtmlReport {
       String colour = met == aimed.size() ? "good" : "bad";
       line("<b class=\"" + colour + "\">%s</b>", met + " of " + aimed.size() + " targets met");
     }
+    if (!report.comparisons().isEmpty()) {
+      verdicts();
+    }
     if (report.hasFailures()) {
       line("<b class=\"bad\">%s</b>", report.failures().size() + " failed");
     }
@@ -99,6 +103,15 @@ public final class HtmlReport {
     }
     remarks("note", report.notes());
     page.append("</section>\n");
+  }
+
+  private void verdicts() {
+    List<Verdict> verdicts = report.comparisons().stream().map(Comparison::verdict).toList();
+    long good = verdicts.stream().filter(Verdict::isGood).count();
+    long bad = verdicts.stream().filter(Verdict::isBad).count();
+    line("<b class=\"good\">%s</b>", good + " better");
+    line("<b class=\"bad\">%s</b>", bad + " worse");
+    line("<b class=\"quiet\">%s</b>", verdicts.size() - good - bad + " without a difference shown");
   }
 
   private void target(Figure figure) {
@@ -140,6 +153,7 @@ public final class HtmlReport {
   private Set<String> scenarios() {
     Set<String> names = new LinkedHashSet<>();
     report.figures().forEach(figure -> names.add(figure.scenario()));
+    report.comparisons().forEach(comparison -> names.add(comparison.scenario()));
     report.lines().forEach(line -> names.add(line.scenario()));
     return names;
   }
@@ -154,6 +168,11 @@ public final class HtmlReport {
         report.figures().stream().filter(figure -> figure.scenario().equals(name)).toList();
     if (!figures.isEmpty()) {
       table(figures);
+    }
+    List<Comparison> comparisons =
+        report.comparisons().stream().filter(each -> each.scenario().equals(name)).toList();
+    if (!comparisons.isEmpty()) {
+      page.append(ComparisonTable.of(comparisons));
     }
     charts(name, figures);
     page.append("</section>\n");

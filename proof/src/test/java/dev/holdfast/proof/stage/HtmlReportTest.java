@@ -97,6 +97,25 @@ class HtmlReportTest {
   }
 
   @Test
+  void comparisons_are_told_with_their_intervals_and_verdicts() {
+    report.compare(
+        Comparison.of(
+            "batch",
+            "delivered per second",
+            "/s",
+            List.of(100.0, 100.0, 100.0),
+            List.of(120.0, 121.0, 119.0)));
+    report.compare(
+        Comparison.of("batch", "p99", "ms", List.of(4.0, 5.0, 6.0), List.of(5.0, 4.0, 6.0)));
+
+    assertThat(html())
+        .contains("1 better", "0 worse", "1 without a difference shown")
+        .contains("<td class=\"number\">1.200</td><td class=\"number\">1.175 to 1.225</td>")
+        .contains("<td class=\"verdict good\">faster</td>")
+        .contains("<td class=\"verdict quiet\">no difference shown</td>");
+  }
+
+  @Test
   void notes_and_failures_are_told() {
     report.note("something was busy");
     report.fail("3 were lost");
@@ -113,6 +132,7 @@ class HtmlReportTest {
     hostile.add(HOSTILE, HOSTILE, 1, "/s");
     hostile.add(HOSTILE, HOSTILE, 1, "/s");
     hostile.line(new Series(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, List.of(new Point(1, 1))));
+    hostile.compare(Comparison.of(HOSTILE, HOSTILE, HOSTILE, List.of(1.0), List.of(1.0)));
     hostile.note(HOSTILE);
     hostile.fail(HOSTILE);
 
