@@ -50,7 +50,7 @@ final class Compare {
       pairs.compare().forEach(report::compare);
     }
     report.note(
-        "compared with %s: %d rounds of each build in turns".formatted(base.name(), rounds));
+        "compared with %s; rounds of both builds in turns: %d".formatted(base.name(), rounds));
     report.note(
         rounds < Comparison.FEWEST_PAIRS
             ? "with fewer than %d rounds nothing can be shown".formatted(Comparison.FEWEST_PAIRS)
