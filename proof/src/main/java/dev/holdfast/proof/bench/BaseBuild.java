@@ -119,6 +119,8 @@ final class BaseBuild implements AutoCloseable {
   private static final class Checkout {
     private final Path repository;
     private final Path home;
+    private volatile @Nullable Child running;
+    private boolean removed;
     private final Thread hook = new Thread(this::remove, "base-cleanup");
 
     private Checkout(Path repository, Path home) {
@@ -168,7 +170,17 @@ final class BaseBuild implements AutoCloseable {
       remove();
     }
 
-    private void remove() {
+    /** Also in the middle of a build, which would go on writing if it were left to itself. */
+    private synchronized void remove() {
+      if (removed) {
+        return;
+      }
+      removed = true;
+      Child unfinished = running;
+      if (unfinished != null) {
+        unfinished.killAll();
+        unfinished.close();
+      }
       try {
         if (Files.isDirectory(root())) {
           git("worktree", "remove", "--force", root().toString());
@@ -204,8 +216,13 @@ final class BaseBuild implements AutoCloseable {
       }
     }
 
-    private static boolean succeeds(Child child, Duration patience) {
+    private boolean succeeds(Child child, Duration patience) {
+      running = child;
       OptionalInt end = child.awaitEnd(patience);
+      if (end.isEmpty()) {
+        child.killAll();
+      }
+      running = null;
       return end.isPresent() && end.getAsInt() == 0;
     }
   }
