@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.stage.HtmlReport;
 import dev.holdfast.proof.stage.Machine;
 import dev.holdfast.proof.stage.Progress;
 import dev.holdfast.proof.stage.ProofException;
@@ -12,7 +13,9 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,6 +38,8 @@ import picocli.CommandLine.Spec;
       "  ./holdfast bench --quick                      all scenarios, to see whether it works",
       "  ./holdfast bench --scenario reference,batch   only these",
       "  ./holdfast bench --seconds 120 --json out.json",
+      "  ./holdfast bench --html out.html              with a page of figures and charts",
+      "  ./holdfast bench --compare HEAD~1             what has become faster or slower since",
       "  ./holdfast bench --store own                  those that go with a PostgreSQL, on one",
       "  ./holdfast bench --server-heap 1g --server-flag=-XX:+UseParallelGC",
       "",
@@ -77,6 +82,21 @@ public final class Bench implements Callable<Integer> {
       description = "write the figures to this file as well")
   private @Nullable Path json;
 
+  @Option(
+      names = "--html",
+      paramLabel = "FILE",
+      description = "write a page with figures and charts to this file")
+  private @Nullable Path html;
+
+  @Option(
+      names = "--compare",
+      paramLabel = "BASE",
+      description =
+          "run with the servers of this build and of another in turns, --rounds times each"
+              + " (default: 5), and say what differs; BASE is the directory of another checkout"
+              + " that is built, or a git revision (default scenarios: batch, single, latency)")
+  private @Nullable String compare;
+
   @Option(names = "--fail-on-miss", description = "end with 1 when a target is missed")
   private boolean failOnMiss;
 
@@ -92,11 +112,14 @@ public final class Bench implements Callable<Integer> {
       SCENARIOS.forEach(scenario -> out.printf("%-10s %s%n", scenario.name(), scenario.about()));
       return 0;
     }
+    int rounds = compareRounds();
     settings.settle();
-    return run(scenarios(), out);
+    checkDirectory(json);
+    checkDirectory(html);
+    return run(scenarios(), rounds, out);
   }
 
-  private int run(List<Scenario> scenarios, PrintStream out) throws IOException {
+  private int run(List<Scenario> scenarios, int rounds, PrintStream out) throws IOException {
     Path directory =
         settings.data == null
             ? Files.createTempDirectory("holdfast-bench")
@@ -110,8 +133,12 @@ public final class Bench implements Callable<Integer> {
     Thread hook = new Thread(rig::close, "bench-cleanup");
     Runtime.getRuntime().addShutdownHook(hook);
     try (rig) {
-      for (Scenario scenario : scenarios) {
-        run(scenario, rig);
+      if (compare == null) {
+        for (Scenario scenario : scenarios) {
+          run(scenario, rig);
+        }
+      } else {
+        compare(compare, scenarios, rounds, rig);
       }
     } finally {
       removeHook(hook);
@@ -120,14 +147,43 @@ public final class Bench implements Callable<Integer> {
     if (json != null) {
       report.write(json);
     }
+    if (html != null) {
+      HtmlReport.write(report, abouts(), html);
+    }
     if (settings.keep) {
       out.println("data and logs: " + directory);
     }
     return report.hasFailures() || (failOnMiss && report.hasMisses()) ? 1 : 0;
   }
 
+  private static void compare(String name, List<Scenario> scenarios, int rounds, Rig rig)
+      throws IOException {
+    try (BaseBuild base = BaseBuild.of(name, rig.progress())) {
+      new Compare(rig, base, rounds).run(scenarios);
+    } catch (ProofException e) {
+      rig.progress().end();
+      rig.report().fail(e.getMessage());
+    }
+  }
+
+  /** How often each build has its turn, if one is compared with another. */
+  private int compareRounds() {
+    if (compare == null) {
+      return 0;
+    }
+    boolean given =
+        spec != null && spec.commandLine().getParseResult().hasMatchedOption("--rounds");
+    int rounds = given ? settings.rounds : settings.quick ? Compare.QUICK_ROUNDS : Compare.ROUNDS;
+    if (rounds < 1 && spec != null) {
+      throw new ParameterException(spec.commandLine(), "--rounds must be at least 1");
+    }
+    // A scenario that alternates by itself does so once in each of its turns.
+    settings.rounds = 1;
+    return rounds;
+  }
+
   /** A scenario that fails does not keep the others from running. */
-  private static void run(Scenario scenario, Rig rig) throws IOException {
+  static void run(Scenario scenario, Rig rig) throws IOException {
     rig.progress().scenario(scenario.name());
     rig.progress().step(scenario.about());
     try {
@@ -140,7 +196,20 @@ public final class Bench implements Callable<Integer> {
     }
   }
 
-  private static void removeHook(Thread hook) {
+  /** Said before anything is measured, and not after it. */
+  private void checkDirectory(@Nullable Path file) {
+    Path directory = file == null ? null : file.toAbsolutePath().getParent();
+    if (directory != null && !Files.isDirectory(directory) && spec != null) {
+      throw new ParameterException(
+          spec.commandLine(), "%s: there is no directory %s".formatted(file, directory));
+    }
+  }
+
+  private static Map<String, String> abouts() {
+    return SCENARIOS.stream().collect(Collectors.toMap(Scenario::name, Scenario::about));
+  }
+
+  static void removeHook(Thread hook) {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
@@ -149,6 +218,15 @@ public final class Bench implements Callable<Integer> {
   }
 
   private List<Scenario> scenarios() {
+    if (compare != null && chosen.isEmpty()) {
+      chosen = Compare.SCENARIOS;
+    }
+    List<String> pointless = chosen.stream().filter(Compare.WITHOUT_SERVER::contains).toList();
+    if (compare != null && !pointless.isEmpty() && spec != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          String.join(", ", pointless) + " starts no server, so there is nothing to compare");
+    }
     List<String> known = SCENARIOS.stream().map(Scenario::name).toList();
     List<String> unknown = chosen.stream().filter(name -> !known.contains(name)).toList();
     if (!unknown.isEmpty() && spec != null) {

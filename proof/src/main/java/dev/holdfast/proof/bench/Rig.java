@@ -23,6 +23,9 @@ final class Rig implements AutoCloseable {
   /** The group of the receiver that events of the load go to. */
   static final char EVENTS = 'e';
 
+  /** Of the build that this program belongs to. */
+  static final String OWN_CLASS_PATH = System.getProperty("java.class.path");
+
   /** Enough to hold all that is in flight, young: these processes keep next to nothing. */
   private static final List<String> HELPER_FLAGS =
       List.of(
@@ -36,11 +39,12 @@ final class Rig implements AutoCloseable {
 
   private final Settings settings;
   private final Progress progress;
-  private final Report report;
+  private Report report;
   private final Path directory;
   private final Http http = new Http();
   private final Stores stores;
   private final List<Child> children = new ArrayList<>();
+  private String serverClassPath = OWN_CLASS_PATH;
   private int logs;
   private boolean closed;
 
@@ -62,6 +66,16 @@ final class Rig implements AutoCloseable {
 
   Report report() {
     return report;
+  }
+
+  /** Has what follows written to another report. */
+  void reportTo(Report other) {
+    report = other;
+  }
+
+  /** Has servers that are started from now on be those of another build. */
+  void serveFrom(String classPath) {
+    serverClassPath = classPath;
   }
 
   Stores stores() {
@@ -123,7 +137,15 @@ final class Rig implements AutoCloseable {
     flags.addAll(settings.serverFlags);
     long started = System.nanoTime();
     Child child =
-        track(Child.start(name, flags, settings.serverMain, arguments, newLog("server"), true));
+        track(
+            Child.start(
+                name,
+                flags,
+                serverClassPath,
+                settings.serverMain,
+                arguments,
+                newLog("server"),
+                true));
     return ServerProcess.awaitReady(child, started, port, key, http);
   }
 

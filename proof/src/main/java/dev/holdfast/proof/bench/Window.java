@@ -3,8 +3,11 @@ package dev.holdfast.proof.bench;
 import dev.holdfast.proof.stage.Child;
 import dev.holdfast.proof.stage.Machine;
 import dev.holdfast.proof.stage.ProofException;
+import dev.holdfast.proof.stage.Report.Point;
+import dev.holdfast.proof.stage.Report.Series;
 import dev.holdfast.proof.stage.Usage;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +30,8 @@ record Window(
   /** Above this share the figures are not the server's alone. */
   private static final double OTHERS_MATTER = 0.05;
 
+  private static final String CHART = "messages per second";
+
   /** Runs the load that has been started for {@code seconds} more, and looks before and after. */
   static Window measure(
       Rig rig,
@@ -37,6 +42,8 @@ record Window(
       int seconds) {
     Moment first = Moment.now(load, receiver, group, children);
     Moment last = first;
+    List<Point> accepted = new ArrayList<>();
+    List<Point> delivered = new ArrayList<>();
     for (int i = 1; i <= seconds; i++) {
       Rig.pause(Duration.ofSeconds(1));
       Moment now = Moment.now(load, receiver, group, children);
@@ -49,9 +56,12 @@ record Window(
                       now.acceptedPerSecondSince(last),
                       now.deliveredPerSecondSince(last),
                       now.accepted.accepted() - now.arrived.numbers(group)));
+      accepted.add(new Point(i, now.acceptedPerSecondSince(last)));
+      delivered.add(new Point(i, now.deliveredPerSecondSince(last)));
       last = now;
     }
     rig.progress().end();
+    draw(rig, accepted, delivered);
     Window window = last.since(first);
     if (window.others > OTHERS_MATTER) {
       rig.report()
@@ -60,6 +70,23 @@ record Window(
                   .formatted(rig.progress().currentScenario(), window.others * 100));
     }
     return window;
+  }
+
+  /** Adds the rates as a chart; those of a scenario's further windows have numbers. */
+  private static void draw(Rig rig, List<Point> accepted, List<Point> delivered) {
+    if (delivered.size() < 2) {
+      return;
+    }
+    String scenario = rig.progress().currentScenario();
+    long before =
+        rig.report().lines().stream()
+            .filter(line -> line.scenario().equals(scenario) && line.chart().startsWith(CHART))
+            .map(Series::chart)
+            .distinct()
+            .count();
+    String chart = before == 0 ? CHART : CHART + ", " + (before + 1);
+    rig.report().line(new Series(scenario, chart, "accepted", "seconds", "/s", accepted));
+    rig.report().line(new Series(scenario, chart, "delivered", "seconds", "/s", delivered));
   }
 
   double cpuMicros(Child child) {

@@ -48,6 +48,20 @@ public final class Child implements AutoCloseable {
       Path log,
       boolean outputToLog)
       throws IOException {
+    String ours = System.getProperty("java.class.path");
+    return start(name, javaFlags, ours, mainClass, arguments, log, outputToLog);
+  }
+
+  /** The same for a program of another class path. */
+  public static Child start(
+      String name,
+      List<String> javaFlags,
+      String classPath,
+      String mainClass,
+      List<String> arguments,
+      Path log,
+      boolean outputToLog)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
@@ -55,7 +69,7 @@ public final class Child implements AutoCloseable {
     command.add("-XX:+ExitOnOutOfMemoryError");
     command.addAll(javaFlags);
     command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
+    command.add(classPath);
     command.add(mainClass);
     command.addAll(arguments);
     return start(name, command, log, outputToLog);

@@ -20,6 +20,7 @@ public final class Report {
   private final Instant startedAt;
   private final String machine;
   private final List<Figure> figures = new ArrayList<>();
+  private final List<Comparison> comparisons = new ArrayList<>();
   private final List<Series> series = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
@@ -83,6 +84,15 @@ public final class Report {
     add(scenario, name, (double) count, "");
   }
 
+  public void compare(Comparison comparison) {
+    comparisons.add(comparison);
+  }
+
+  /** A report of the same machine and time without anything in it. */
+  public Report empty() {
+    return new Report(startedAt, machine);
+  }
+
   /** Adds a line to a chart. */
   public void line(Series line) {
     series.add(line);
@@ -106,6 +116,35 @@ public final class Report {
     failures.add(text);
   }
 
+  Instant startedAt() {
+    return startedAt;
+  }
+
+  String machine() {
+    return machine;
+  }
+
+  public List<Figure> figures() {
+    return List.copyOf(figures);
+  }
+
+  List<Comparison> comparisons() {
+    return List.copyOf(comparisons);
+  }
+
+  /** The lines of all charts. */
+  public List<Series> lines() {
+    return List.copyOf(series);
+  }
+
+  public List<String> notes() {
+    return List.copyOf(notes);
+  }
+
+  public List<String> failures() {
+    return List.copyOf(failures);
+  }
+
   public boolean hasFailures() {
     return !failures.isEmpty();
   }
@@ -115,12 +154,23 @@ public final class Report {
   }
 
   public void print(PrintStream out) {
-    int width = figures.stream().mapToInt(figure -> figure.name().length()).max().orElse(10);
-    int first = figures.stream().mapToInt(figure -> figure.scenario().length()).max().orElse(0);
-    String row = "%-" + Math.max(11, first) + "s %-" + width + "s %14s %-5s %14s  %s%n";
     out.println();
     out.println(machine);
     out.println();
+    if (comparisons.isEmpty()) {
+      printFigures(out);
+    } else {
+      printComparisons(out);
+    }
+    notes.forEach(note -> out.println("note: " + note));
+    failures.forEach(failure -> out.println("FAILED: " + failure));
+    out.flush();
+  }
+
+  private void printFigures(PrintStream out) {
+    int width = figures.stream().mapToInt(figure -> figure.name().length()).max().orElse(10);
+    int first = figures.stream().mapToInt(figure -> figure.scenario().length()).max().orElse(0);
+    String row = "%-" + Math.max(11, first) + "s %-" + width + "s %14s %-5s %14s  %s%n";
     out.printf(Locale.ROOT, row, "scenario", "figure", "value", "", "target", "");
     String before = "";
     for (Figure figure : figures) {
@@ -136,9 +186,28 @@ public final class Report {
           figure.result());
       before = figure.scenario();
     }
-    notes.forEach(note -> out.println("note: " + note));
-    failures.forEach(failure -> out.println("FAILED: " + failure));
-    out.flush();
+  }
+
+  private void printComparisons(PrintStream out) {
+    int width = comparisons.stream().mapToInt(each -> each.name().length()).max().orElse(10);
+    String row = "%-11s %-" + width + "s %12s %12s %-5s  %6s  %-16s  %s%n";
+    out.printf(
+        Locale.ROOT, row, "scenario", "figure", "base", "this", "", "ratio", "95 % interval", "");
+    String before = "";
+    for (Comparison each : comparisons) {
+      out.printf(
+          Locale.ROOT,
+          row,
+          each.scenario().equals(before) ? "" : each.scenario(),
+          each.name(),
+          number(each.baseMedian()),
+          number(each.currentMedian()),
+          each.unit(),
+          String.format(Locale.ROOT, "%.3f", each.ratio()),
+          each.intervalText(),
+          each.verdict().words());
+      before = each.scenario();
+    }
   }
 
   public void write(Path file) throws IOException {
@@ -146,6 +215,9 @@ public final class Report {
     root.put("startedAt", startedAt.toString());
     root.put("machine", machine);
     root.put("figures", figures.stream().map(Report::json).toList());
+    if (!comparisons.isEmpty()) {
+      root.put("comparisons", comparisons.stream().map(Report::json).toList());
+    }
     root.put("series", series);
     root.put("notes", notes);
     root.put("failures", failures);
@@ -167,7 +239,27 @@ public final class Report {
     return object;
   }
 
-  private static String number(double value) {
+  private static Map<String, Object> json(Comparison comparison) {
+    Map<String, Object> object = new LinkedHashMap<>();
+    object.put("scenario", comparison.scenario());
+    object.put("figure", comparison.name());
+    object.put("unit", comparison.unit());
+    object.put("base", comparison.baseMedian());
+    object.put("this", comparison.currentMedian());
+    object.put("ratio", comparison.ratio());
+    Comparison.Interval interval = comparison.interval();
+    if (interval != null) {
+      object.put("low", interval.low());
+      object.put("high", interval.high());
+    }
+    object.put("verdict", comparison.verdict().words());
+    object.put("baseValues", comparison.base());
+    object.put("thisValues", comparison.current());
+    return object;
+  }
+
+  /** A number as people read it: as many digits as say something. */
+  static String number(double value) {
     double size = Math.abs(value);
     String format =
         size >= 1_000 || size == Math.rint(size) ? "%,.0f" : size >= 100 ? "%.1f" : "%.2f";

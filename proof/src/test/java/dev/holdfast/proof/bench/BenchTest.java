@@ -2,11 +2,16 @@ package dev.holdfast.proof.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -29,10 +34,16 @@ class BenchTest {
 
   @Test
   void a_server_delivers_everything_it_accepts_and_nothing_is_left_behind() throws IOException {
-    assertThat(bench("batch", "--set", "retry.unit=1s")).isZero();
+    Path html = directory.resolve("report.html");
+    assertThat(
+            bench("batch", "--seconds", "2", "--set", "retry.unit=1s", "--html", html.toString()))
+        .isZero();
 
     assertThat(figure("batch", "accepted")).isPositive();
     assertThat(figure("batch", "accepted and not arrived")).isZero();
+    assertThat(report().path("series").findValuesAsString("name"))
+        .containsExactly("accepted", "delivered");
+    assertThat(html).content().contains("<h2>batch</h2>", "messages per second</figcaption>");
     assertThat(data()).isEmptyDirectory();
   }
 
@@ -143,6 +154,81 @@ class BenchTest {
     assertThat(figure("match", "many types and subjects, 1,000")).isPositive();
     assertThat(figure("match", "one type, told apart by an eq filter, 1,000")).isPositive();
     assertThat(figure("match", "one type, range filters only, 1,000")).isPositive();
+  }
+
+  @Test
+  void a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    String nowhere = directory.resolve("nowhere").resolve("report.html").toString();
+
+    assertThat(new CommandLine(new Bench()).execute("--html", nowhere)).isEqualTo(2);
+    assertThat(new CommandLine(new Bench()).execute("--json", nowhere)).isEqualTo(2);
+  }
+
+  @Test
+  void two_builds_have_their_turns_and_their_figures_are_paired() throws IOException {
+    Path base = checkout(System.getProperty("java.class.path"));
+
+    assertThat(bench("single", "--compare", base.toString(), "--rounds", "1")).isZero();
+
+    JsonNode delivered = report().path("comparisons").get(0);
+    assertThat(delivered.path("figure").asString()).isEqualTo("delivered per second");
+    assertThat(delivered.path("baseValues")).hasSize(1);
+    assertThat(delivered.path("thisValues")).hasSize(1);
+    assertThat(delivered.path("verdict").asString()).startsWith("too few rounds");
+    assertThat(report().path("notes").toString()).contains("nothing can be shown");
+    assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  void the_base_is_served_from_its_own_class_path() throws IOException {
+    Path base = checkout("");
+
+    assertThat(bench("single", "--compare", base.toString(), "--rounds", "1")).isEqualTo(1);
+
+    assertThat(report().path("failures")).hasSize(1);
+    assertThat(report().path("failures").get(0).asString())
+        .startsWith("round 1 of 1, base: single:")
+        .contains("ClassNotFoundException");
+  }
+
+  @Test
+  void a_base_that_is_not_built_or_not_there_is_told_with_what_to_do() throws IOException {
+    Path base = Files.createDirectory(directory.resolve("base"));
+    assertThat(bench("single", "--compare", base.toString())).isEqualTo(1);
+    assertThat(report().path("failures").toString()).contains("no checkout of Holdfast");
+
+    Files.createFile(base.resolve("holdfast"));
+    assertThat(bench("single", "--compare", base.toString())).isEqualTo(1);
+    assertThat(report().path("failures").toString()).contains("run ./holdfast version there");
+
+    assertThat(bench("single", "--compare", "no-such-revision")).isEqualTo(1);
+    assertThat(report().path("failures").toString()).contains("no-such-revision");
+  }
+
+  @Test
+  void what_cannot_be_compared_is_refused() {
+    assertThat(new CommandLine(new Bench()).execute("--compare", ".", "--scenario", "match"))
+        .isEqualTo(2);
+    assertThat(new CommandLine(new Bench()).execute("--compare", ".", "--rounds", "0"))
+        .isEqualTo(2);
+  }
+
+  /** What looks like a checkout that is built; its jar leads to a class path. */
+  private Path checkout(String classPath) throws IOException {
+    Path root = directory.resolve("base");
+    Path lib = Files.createDirectories(root.resolve("proof/target/lib"));
+    Files.createFile(root.resolve("holdfast"));
+    Manifest manifest = new Manifest();
+    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    String entries =
+        Stream.of(classPath.split(File.pathSeparator, -1))
+            .filter(entry -> !entry.isEmpty())
+            .map(entry -> Path.of(entry).toUri().toString())
+            .collect(Collectors.joining(" "));
+    manifest.getMainAttributes().put(Attributes.Name.CLASS_PATH, entries);
+    Path jar = lib.resolve("holdfast-server-0.jar");
+    new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+    return root;
   }
 
   @Test
