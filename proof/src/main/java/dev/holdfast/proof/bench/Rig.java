@@ -23,6 +23,9 @@ final class Rig implements AutoCloseable {
   /** The group of the receiver that events of the load go to. */
   static final char EVENTS = 'e';
 
+  /** Stands for all groups together where they are counted. */
+  static final char ALL = '*';
+
   /** Enough to hold all that is in flight, young: these processes keep next to nothing. */
   private static final List<String> HELPER_FLAGS =
       List.of(
@@ -40,6 +43,7 @@ final class Rig implements AutoCloseable {
   private final Path directory;
   private final Http http = new Http();
   private final Stores stores;
+  private final Reference reference = new Reference(this);
   private final List<Child> children = new ArrayList<>();
   private int logs;
   private boolean closed;
@@ -62,6 +66,11 @@ final class Rig implements AutoCloseable {
 
   Report report() {
     return report;
+  }
+
+  /** What this machine can do with nothing stored. */
+  Reference reference() {
+    return reference;
   }
 
   Stores stores() {
@@ -131,6 +140,11 @@ final class Rig implements AutoCloseable {
     List<String> flags = new ArrayList<>(HELPER_FLAGS);
     flags.addAll(settings.helperFlags);
     return track(Child.start(name, flags, main.getName(), List.of(arguments), newLog(name), false));
+  }
+
+  /** Starts a program that is not ours. */
+  Child startOther(String name, List<String> command) throws IOException {
+    return track(Child.run(name, command, newLog(name)));
   }
 
   private Path newLog(String name) {
@@ -263,12 +277,17 @@ final class Rig implements AutoCloseable {
     ending.forEach(Child::close);
     stores.close();
     http.close();
+    delete(directory);
+  }
+
+  /** Deletes what is needed no longer, where it takes much room. */
+  void delete(Path directory) {
     if (!settings.keep) {
-      delete(directory);
+      deleteTree(directory);
     }
   }
 
-  private static void delete(Path directory) {
+  private static void deleteTree(Path directory) {
     try (Stream<Path> tree = Files.walk(directory)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(path);
