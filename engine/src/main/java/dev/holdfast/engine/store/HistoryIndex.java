@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * Finished messages in the order that lists ask for: by tenant, endpoint and subscription.
  *
  * <p>Its tables are written behind the messages: {@link #advance} takes the oldest that are not in
- * them yet, as soon as there are a chunk and some of them. So a message that is delivered at once costs
- * the commit nothing, and a list finds the newest by looking at the end of {@code messages}. A
- * message that finishes when later ones are indexed already is put in by its own write; else no
+ * them yet, as soon as there are a chunk and some of them. So a message that is delivered at once
+ * costs the commit nothing, and a list finds the newest by looking at the end of {@code messages}.
+ * A message that finishes when later ones are indexed already is put in by its own write; else no
  * mark could say where the tables end.
  *
  * <p>The tables are cut into parts. With one order over everything, each chunk would write one page

@@ -34,20 +34,23 @@ import java.util.stream.Collectors;
  */
 final class Backlog {
   private static final RetrySchedule SCHEDULE = new RetrySchedule(Duration.ofMillis(84_800), 11);
-  private static final int EVENTS_IN_A_BATCH = 1_000;
+  private static final int EVENTS_IN_A_BATCH = 5_000;
   private static final int NODE = 0;
 
   private final Store store;
   private final List<Subscription> subscriptions;
   private final IdSource ids;
+  private final byte[] data;
 
   /**
    * Prepares to write.
    *
    * @param group messages go to the endpoints of this group of the receiver
+   * @param dataBytes how large the data of each event is
    */
-  Backlog(Store store, char group) throws StoreException {
+  Backlog(Store store, char group, int dataBytes) throws StoreException {
     this.store = store;
+    this.data = Mark.data(dataBytes).getBytes(US_ASCII);
     Snapshot snapshot = store.snapshot();
     Set<Long> endpoints =
         snapshot.endpoints().stream()
@@ -91,11 +94,11 @@ final class Backlog {
   }
 
   private Event event(Subscription subscription, int number, Instant now) {
-    byte[] data = Mark.data(LoadPlan.DATA_BYTES).getBytes(US_ASCII);
-    Mark.write(data, Mark.offset(), Mark.UNTIMED, number);
+    byte[] marked = data.clone();
+    Mark.write(marked, Mark.offset(), Mark.UNTIMED, number);
     String type = subscription.types().getFirst().text();
     return new Event(
-        ids.next(now), subscription.tenant(), type, null, null, data, null, null, null);
+        ids.next(now), subscription.tenant(), type, null, null, marked, null, null, null);
   }
 
   /** The message after an attempt that failed so long ago that its next slot is {@code due}. */

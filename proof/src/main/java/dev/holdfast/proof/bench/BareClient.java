@@ -12,6 +12,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.OpenSSLEngineOptions;
 
 /**
  * What Vert.x's HTTP client can do with nothing around it: posts to the receiver what a server
@@ -30,7 +31,7 @@ final class BareClient extends Traffic {
     this.client =
         vertx
             .httpClientBuilder()
-            .with(new HttpClientOptions().setKeepAlive(true))
+            .with(options(plan.get(Setting.ENCRYPTED) > 0))
             .with(new PoolOptions().setHttp1MaxSize(plan.get(Setting.CONNECTIONS)))
             .build();
     this.targets = new RequestOptions[plan.get(Setting.ENDPOINTS)];
@@ -43,6 +44,17 @@ final class BareClient extends Traffic {
               .setURI("/%c/%d".formatted(Rig.EVENTS, i))
               .putHeader("Content-Type", "application/json");
     }
+  }
+
+  private static HttpClientOptions options(boolean encrypted) {
+    HttpClientOptions options = new HttpClientOptions().setKeepAlive(true).setSsl(encrypted);
+    if (encrypted) {
+      options.setTrustAll(true).setVerifyHost(false);
+      if (OpenSSLEngineOptions.isAvailable()) {
+        options.setSslEngineOptions(new OpenSSLEngineOptions());
+      }
+    }
+    return options;
   }
 
   @Override
@@ -82,7 +94,8 @@ final class BareClient extends Traffic {
     Loop() {
       String start =
           "{\"id\":\"evt_0000000000000\",\"type\":\"" + LoadPlan.type(0) + "\",\"data\":";
-      this.body = Buffer.buffer((start + Mark.data(LoadPlan.DATA_BYTES) + "}").getBytes(US_ASCII));
+      this.body =
+          Buffer.buffer((start + Mark.data(plan.get(Setting.DATA_BYTES)) + "}").getBytes(US_ASCII));
       this.markOffset = start.length() + Mark.offset();
     }
 

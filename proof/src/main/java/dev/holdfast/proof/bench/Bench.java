@@ -52,6 +52,8 @@ public final class Bench implements Callable<Integer> {
           new ReferenceScenario(),
           ThroughputScenario.batch(),
           ThroughputScenario.single(),
+          ThroughputScenario.large(),
+          ThroughputScenario.fanOut(),
           new SignedScenario(),
           HttpsScenario.warm(),
           HttpsScenario.cold(),

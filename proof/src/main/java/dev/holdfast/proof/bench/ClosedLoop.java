@@ -118,13 +118,15 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
             HttpMethod.GET,
             plan.get(Setting.RECEIVER_PORT),
             Control.LOCALHOST,
-            "/control/delivered?group=" + Rig.EVENTS)
+            "/control/delivered?group=" + (char) plan.get(Setting.GROUP))
         .compose(request -> request.send().compose(HttpClientResponse::body))
         .onComplete(
             answer -> {
               Buffer body = answer.result();
               if (body != null) {
-                delivered = Long.parseLong(body.toString()) - plan.get(Setting.FIRST_NUMBER);
+                delivered =
+                    Long.parseLong(body.toString()) / plan.get(Setting.COPIES)
+                        - plan.get(Setting.FIRST_NUMBER);
                 release();
               }
               if (!stopped) {

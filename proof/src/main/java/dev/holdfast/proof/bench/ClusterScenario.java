@@ -46,7 +46,7 @@ final class ClusterScenario implements Scenario {
     rig.subscribe(one, receiver, settings.endpoints);
     awaitBalance(rig, database);
 
-    int rate = Math.min(MOST_RATE, settings.rate);
+    int rate = Math.min(MOST_RATE, settings.rate());
     rig.progress().step("%,d events per second".formatted(rate));
     LoadPlan plan =
         LoadPlan.of(Kind.OPEN_LOOP, one.port(), one.key())

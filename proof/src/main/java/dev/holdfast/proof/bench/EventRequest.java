@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.holdfast.proof.bench.LoadPlan.Setting;
 import io.vertx.core.buffer.Buffer;
+import java.util.SplittableRandom;
 
 /**
  * The bytes of one HTTP request with its events, made once and stamped anew each time it is sent.
@@ -11,12 +12,18 @@ import io.vertx.core.buffer.Buffer;
 final class EventRequest {
   private static final int TYPE_DIGITS = 5;
 
+  /** Of a caller-given id, in hexadecimal digits. */
+  private static final int ID_LENGTH = 32;
+
   private final int events;
   private final int endpoints;
   private final int firstEndpoint;
   private final Buffer bytes;
   private final int[] typeOffsets;
   private final int[] markOffsets;
+  private final int[] idOffsets;
+  private final SplittableRandom random = new SplittableRandom();
+  private final byte[] id = new byte[ID_LENGTH];
   private final byte[] mark = new byte[Mark.LENGTH];
   private final byte[] digits = new byte[TYPE_DIGITS];
   private int firstNumber;
@@ -29,12 +36,20 @@ final class EventRequest {
     this.typeOffsets = new int[events];
     this.markOffsets = new int[events];
 
-    String data = Mark.data(LoadPlan.DATA_BYTES);
-    String typeStart = "{\"type\":\"" + LoadPlan.type(0);
+    String data = Mark.data(plan.get(Setting.DATA_BYTES));
+    boolean callerIds = plan.get(Setting.CALLER_IDS) > 0;
+    this.idOffsets = new int[callerIds ? events : 0];
+    String idStart = callerIds ? "{\"id\":\"" : "{";
+    String typeStart =
+        (callerIds ? "0".repeat(ID_LENGTH) + "\"," : "") + "\"type\":\"" + LoadPlan.type(0);
     String dataStart = "\",\"data\":";
     StringBuilder body = new StringBuilder(events == 1 ? "" : "{\"events\":[");
     for (int i = 0; i < events; i++) {
-      body.append(i == 0 ? "" : ",").append(typeStart);
+      body.append(i == 0 ? "" : ",").append(idStart);
+      if (callerIds) {
+        idOffsets[i] = body.length();
+      }
+      body.append(typeStart);
       typeOffsets[i] = body.length() - LoadPlan.TYPE_END.length() - TYPE_DIGITS;
       body.append(dataStart);
       markOffsets[i] = body.length() + Mark.offset();
@@ -51,6 +66,9 @@ final class EventRequest {
     for (int i = 0; i < events; i++) {
       typeOffsets[i] += head.length();
       markOffsets[i] += head.length();
+    }
+    for (int i = 0; i < idOffsets.length; i++) {
+      idOffsets[i] += head.length();
     }
     this.bytes = Buffer.buffer((head + body).getBytes(US_ASCII));
   }
@@ -81,7 +99,16 @@ final class EventRequest {
         rest /= 10;
       }
       bytes.setBytes(typeOffsets[i], digits);
+      if (i < idOffsets.length) {
+        bytes.setBytes(idOffsets[i], randomId());
+      }
     }
     return bytes;
+  }
+
+  private byte[] randomId() {
+    Mark.hex(id, 0, random.nextLong(), ID_LENGTH / 2);
+    Mark.hex(id, ID_LENGTH / 2, random.nextLong(), ID_LENGTH / 2);
+    return id;
   }
 }

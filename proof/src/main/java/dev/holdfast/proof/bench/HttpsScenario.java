@@ -48,6 +48,7 @@ final class HttpsScenario implements Scenario {
 
   @Override
   public void run(Rig rig) throws IOException {
+    double posts = rig.reference().encryptedPosts(cold);
     Turns turns = new Turns(rig, rig.newDirectory());
     if (cold) {
       turns.receiver.answer(Rig.EVENTS, "close");
@@ -62,6 +63,9 @@ final class HttpsScenario implements Scenario {
         "HTTPS / HTTP",
         plain.delivered() == 0 ? 0 : encrypted.deliveredPerSecond() / plain.deliveredPerSecond(),
         "");
+    rig.reference()
+        .share(
+            name, "share of the bare client, HTTPS", encrypted.deliveredPerSecond(), posts, null);
     turns.cpu("HTTP", plain);
     turns.cpu("HTTPS", encrypted);
     rig.settle(turns.receiver, turns.last, turns.accepted, Rig.EVENTS);

@@ -1,30 +1,53 @@
 package dev.holdfast.proof.bench;
 
-import dev.holdfast.proof.bench.LoadPlan.Kind;
-import dev.holdfast.proof.bench.LoadPlan.Setting;
 import dev.holdfast.proof.bench.ServerProcess.EndpointStatus;
 import dev.holdfast.proof.stage.Report;
+import dev.holdfast.proof.stage.Report.Series;
 import dev.holdfast.proof.stage.Report.Target;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * What healthy endpoints notice when the others never answer.
+ * What healthy endpoints notice when the others never answer, fail, or do so now and then.
  *
- * <p>Half of the endpoints stay healthy. The other half takes turns: it answers, then it hangs. The
- * two are compared within one run, turn by turn, so that a machine that gets slower or faster
- * meanwhile does not decide. After each turn what the hanging half missed is delivered, so that
- * every turn begins alike and nothing may be missing at the end.
+ * <p>Half of the endpoints stay healthy. The other half takes turns: it is well, it hangs, it
+ * fails, it flaps. All are compared within one run, turn by turn, so that a machine that gets
+ * slower or faster meanwhile does not decide; and each has a turn before that is not counted, so
+ * that what is compiled then is not what is measured. After each turn what the bad half missed is
+ * delivered, so that every turn begins alike and nothing may be missing at the end.
  */
 final class IsolationScenario implements Scenario {
   private static final String NAME = "isolation";
 
-  /** The group of those that hang. */
-  private static final char HANGING = 'h';
+  /** The group of those that are bad. */
+  private static final char BAD = 'h';
 
   /** Much longer than an attempt can take. */
   private static final int LONGEST_ATTEMPT_SECONDS = 30;
+
+  private static final double MOST_RATIO = 1.2;
+
+  /** What the bad half does. */
+  private enum Kind {
+    HEALTHY("200"),
+    HANGING("hang"),
+    FAILING("500"),
+    FLAPPING("flap");
+
+    private final String answer;
+
+    Kind(String answer) {
+      this.answer = answer;
+    }
+
+    String text() {
+      return (this == HEALTHY ? "all " : "half ") + name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   @Override
   public String name() {
@@ -33,118 +56,116 @@ final class IsolationScenario implements Scenario {
 
   @Override
   public String about() {
-    return "p99 of the healthy half of all endpoints while the other half never answers, compared"
-        + " with all healthy";
+    return "p99 of the healthy half of all endpoints while the other half never answers, fails or"
+        + " flaps, compared with all healthy";
   }
 
   @Override
   public void run(Rig rig) throws IOException {
     Settings settings = rig.settings();
-    ReceiverProcess receiver = rig.startReceiver();
-    LoadProcess load = rig.startLoad();
+    Runs runs = new Runs(rig, Rig.EVENTS, BAD);
     ServerProcess server = rig.startServer(rig.newPlace());
     rig.progress()
-        .step("subscribing %,d endpoints, half of which will hang".formatted(settings.endpoints));
+        .step("subscribing %,d endpoints, half of which will be bad".formatted(settings.endpoints));
     for (int i = 0; i < settings.endpoints; i++) {
-      server.subscribe(receiver.url(i % 2 == 0 ? Rig.EVENTS : HANGING, i), LoadPlan.type(i));
+      server.subscribe(runs.receiver().url(i % 2 == 0 ? Rig.EVENTS : BAD, i), LoadPlan.type(i));
     }
 
-    Turns turns = new Turns(rig, server, load, receiver);
-    turns.warmUp();
+    Turns turns = new Turns(rig, server, runs);
+    for (Kind kind : Kind.values()) {
+      turns.take(kind, kind.text() + ", not counted", Math.max(1, settings.warmUp));
+    }
     int seconds = Math.max(1, settings.seconds / settings.rounds);
     for (int round = 1; round <= settings.rounds; round++) {
-      turns.healthy(round, seconds);
-      turns.hanging(round, seconds);
+      for (Kind kind : Kind.values()) {
+        turns.count(kind, turns.take(kind, "round %d, %s".formatted(round, kind.text()), seconds));
+      }
     }
     turns.report();
+    runs.settle();
   }
 
   /** The turns of one run, and what they have measured so far. */
   private static final class Turns {
     private final Rig rig;
     private final ServerProcess server;
-    private final LoadProcess load;
-    private final ReceiverProcess receiver;
-    private final Histogram whenHealthy = Control.histogram();
-    private final Histogram whenHanging = Control.histogram();
-    private long sent;
-    private long accepted;
-    private LoadProcess.Counts last;
+    private final Runs runs;
+    private final Map<Kind, Histogram> taken = new EnumMap<>(Kind.class);
 
-    Turns(Rig rig, ServerProcess server, LoadProcess load, ReceiverProcess receiver) {
+    Turns(Rig rig, ServerProcess server, Runs runs) {
       this.rig = rig;
       this.server = server;
-      this.load = load;
-      this.receiver = receiver;
-      this.last = load.counts();
+      this.runs = runs;
     }
 
-    void warmUp() {
-      start();
-      rig.watch("warming up", rig.settings().warmUp);
-      stop();
+    void count(Kind kind, Histogram more) {
+      taken.computeIfAbsent(kind, _ -> Control.histogram()).add(more);
     }
 
-    void healthy(int round, int seconds) {
-      start();
-      receiver.mark();
-      rig.watch("round " + round + ", all healthy", seconds);
-      whenHealthy.add(receiver.counts().latency(Rig.EVENTS));
-      stop();
-      awaitAll();
+    /** How long the healthy half's messages took. */
+    Histogram take(Kind kind, String what, int seconds) {
+      ReceiverProcess receiver = runs.receiver();
+      receiver.answer(BAD, kind.answer);
+      runs.begin(runs.atRate(server, rig.settings().rate()), what);
+      rig.watch(what, seconds);
+      Histogram healthyHalf = runs.arrivals(Rig.EVENTS);
+      runs.stop();
+      if (kind != Kind.HEALTHY) {
+        heal();
+      }
+      runs.awaitAll();
+      return healthyHalf;
     }
 
-    void hanging(int round, int seconds) {
-      receiver.answer(HANGING, "hang");
-      start();
-      receiver.mark();
-      rig.watch("round " + round + ", half hanging", seconds);
-      whenHanging.add(receiver.counts().latency(Rig.EVENTS));
-      stop();
-      receiver.answer(HANGING, "200");
+    private void heal() {
+      runs.receiver().answer(BAD, Kind.HEALTHY.answer);
       awaitTimeouts();
       for (EndpointStatus endpoint : server.endpoints()) {
-        if (endpoint.url().contains("/" + HANGING + "/")) {
+        if (endpoint.url().contains("/" + BAD + "/")) {
           server.restart(endpoint);
         }
       }
-      awaitAll();
     }
 
     void report() {
-      Latency healthy = Latency.of(whenHealthy);
-      Latency hanging = Latency.of(whenHanging);
       Report report = rig.report();
-      report.add(NAME, "POST to arrival, all healthy, p50", healthy.p50(), "ms");
-      report.add(NAME, "POST to arrival, all healthy, p99", healthy.p99(), "ms");
-      report.add(NAME, "POST to arrival, half hanging, p50", hanging.p50(), "ms");
-      report.add(NAME, "POST to arrival, half hanging, p99", hanging.p99(), "ms");
-      double ratio = healthy.p99() == 0 ? 0 : hanging.p99() / healthy.p99();
-      report.add(NAME, "p99, half hanging / all healthy", ratio, "", Target.atMost(1.5));
-      report.count(NAME, "attempts that hung", receiver.counts().hung(HANGING));
-      rig.settle(receiver, last, accepted, Rig.EVENTS, HANGING);
+      for (Kind kind : Kind.values()) {
+        Histogram histogram = histogram(kind);
+        String name = "POST to arrival, " + kind.text();
+        report.add(NAME, name + ", p50", Latency.of(histogram).p50(), "ms");
+        report.add(NAME, name + ", p99", Latency.of(histogram).p99(), "ms");
+        report.line(
+            new Series(
+                NAME,
+                "POST to arrival at the healthy half",
+                kind.text(),
+                Percentiles.ACROSS,
+                "ms",
+                Percentiles.of(histogram)));
+      }
+      Latency healthy = Latency.of(histogram(Kind.HEALTHY));
+      for (Kind kind : Kind.values()) {
+        if (kind != Kind.HEALTHY && healthy.p99() > 0) {
+          Latency bad = Latency.of(histogram(kind));
+          String name = kind.text() + " / all healthy";
+          report.add(NAME, "p50, " + name, bad.p50() / healthy.p50(), "");
+          report.add(
+              NAME, "p99, " + name, bad.p99() / healthy.p99(), "", Target.atMost(MOST_RATIO));
+        }
+      }
+      ReceiverProcess.Counts counts = runs.receiver().counts();
+      report.count(NAME, "attempts that hung", counts.hung(BAD));
+      report.count(NAME, "attempts that failed", counts.failed(BAD));
     }
 
-    private void start() {
-      Settings settings = rig.settings();
-      load.start(
-          LoadPlan.of(Kind.OPEN_LOOP, server.port(), server.key())
-              .with(Setting.CONNECTIONS, LatencyScenario.CONNECTIONS)
-              .with(Setting.ENDPOINTS, settings.endpoints)
-              .with(Setting.RATE, settings.rate)
-              .with(Setting.FIRST_NUMBER, Math.toIntExact(sent)));
-    }
-
-    private void stop() {
-      last = load.stop();
-      sent += last.sent();
-      accepted += last.accepted();
+    private Histogram histogram(Kind kind) {
+      return taken.getOrDefault(kind, Control.histogram());
     }
 
     /** Until the server has given up every attempt that hangs. */
     private void awaitTimeouts() {
       for (int i = 0; i < LONGEST_ATTEMPT_SECONDS * 10; i++) {
-        long hanging = receiver.counts().hanging(HANGING);
+        long hanging = runs.receiver().counts().hanging(BAD);
         if (hanging == 0) {
           break;
         }
@@ -152,12 +173,6 @@ final class IsolationScenario implements Scenario {
         Rig.pause(Duration.ofMillis(100));
       }
       rig.progress().end();
-    }
-
-    private void awaitAll() {
-      rig.awaitArrival(receiver, accepted, Rig.EVENTS, HANGING);
-      rig.progress().end();
-      Rig.pause(Duration.ofSeconds(1));
     }
   }
 }

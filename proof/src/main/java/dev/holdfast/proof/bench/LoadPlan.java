@@ -31,6 +31,16 @@ record LoadPlan(Kind kind, String key, Map<Setting, Integer> settings) {
     CONNECTIONS(1),
     /** Events in one request; 1 is a request without a list. */
     BATCH(1),
+    /** How large the data of an event is. */
+    DATA_BYTES(LoadPlan.DATA_BYTES),
+    /** Whether events have ids that the caller gives, each a random one. */
+    CALLER_IDS(0),
+    /** How many messages each event becomes. */
+    COPIES(1),
+    /** The group of the receiver that messages are counted in. */
+    GROUP(Rig.EVENTS),
+    /** Whether the bare client encrypts. */
+    ENCRYPTED(0),
     /** How many endpoints the events are spread over. */
     ENDPOINTS(1),
     /** The first of them. */
@@ -59,7 +69,7 @@ record LoadPlan(Kind kind, String key, Map<Setting, Integer> settings) {
     }
   }
 
-  /** The data of each event. */
+  /** The data of an event, unless something else is said. */
   static final int DATA_BYTES = 1_024;
 
   static LoadPlan of(Kind kind, int port, String key) {

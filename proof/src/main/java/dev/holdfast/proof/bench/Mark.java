@@ -65,7 +65,7 @@ record Mark(long sentAtNanos, int number) {
     return true;
   }
 
-  private static void hex(byte[] into, int at, long value, int digits) {
+  static void hex(byte[] into, int at, long value, int digits) {
     long rest = value;
     for (int i = at + digits - 1; i >= at; i--) {
       into[i] = HEX[(int) (rest & 15)];

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code /control/stats} tells the counts, {@code /control/delivered?group=e} one of them,
  * {@code /control/reset} forgets all, {@code /control/mark} only how long things took, and {@code
- * /control/answer?group=h&how=hang} sets how a group answers: a status, {@code hang}, or {@code
- * close} for a connection that ends with its answer.
+ * /control/answer?group=h&how=hang} sets how a group answers: a status, {@code hang}, {@code close}
+ * for a connection that ends with its answer, or {@code flap} for 200 and 500 by turns, a second
+ * each.
  *
  * <p>With a directory as its argument it takes HTTPS as well, on the port that {@code
  * /control/https-port} tells, with a certificate that it makes there.
@@ -35,6 +36,8 @@ final class Receiver {
   private static final String CONTROL = "/control/";
   private static final String HANG = "hang";
   private static final String CLOSE = "close";
+  private static final String FLAP = "flap";
+  private static final long FLAP_NANOS = 1_000_000_000L;
   private static final int ACCEPT_BACKLOG = 4_096;
 
   /** Events are numbered from 0; a number above this is no number of ours. */
@@ -121,13 +124,18 @@ final class Receiver {
     return switch (command) {
       case "stats" -> stats();
       case "https-port" -> Integer.toString(httpsPort);
-      case "delivered" -> Integer.toString(groupOf(request).numbers);
+      case "delivered" -> {
+        char letter = Control.required(request.params(), "group").charAt(0);
+        yield Long.toString(letter == Rig.ALL ? allNumbers() : group(letter).numbers);
+      }
       case "answer" -> {
         String how = Control.required(request.params(), "how");
         Group group = groupOf(request);
         group.hang = how.equals(HANG);
         group.close = how.equals(CLOSE);
-        group.status = group.hang || group.close ? 200 : Integer.parseInt(how);
+        group.flap = how.equals(FLAP);
+        boolean isStatus = !group.hang && !group.close && !group.flap;
+        group.status = isStatus ? Integer.parseInt(how) : 200;
         yield "ok\n";
       }
       case "mark" -> {
@@ -151,10 +159,19 @@ final class Receiver {
     return group(Control.required(request.params(), "group").charAt(0));
   }
 
+  private long allNumbers() {
+    long sum = 0;
+    for (Group group : groups) {
+      sum += group == null ? 0 : group.numbers;
+    }
+    return sum;
+  }
+
   private String stats() {
     StringBuilder text = new StringBuilder();
     text.append("at ").append(System.nanoTime()).append('\n');
     text.append("unmarked ").append(unmarked).append('\n');
+    Group.line(text, "numbers", Rig.ALL, allNumbers());
     for (int i = 0; i < groups.length; i++) {
       Group group = groups[i];
       if (group != null) {
@@ -171,6 +188,7 @@ final class Receiver {
     private long requests;
     private int numbers;
     private long repeats;
+    private long failed;
     private long hung;
     private long hanging;
     private long firstAt;
@@ -178,6 +196,11 @@ final class Receiver {
     private int status = 200;
     private boolean hang;
     private boolean close;
+    private boolean flap;
+
+    int status(long now) {
+      return flap && now / FLAP_NANOS % 2 == 1 ? 500 : status;
+    }
 
     void arrived(Mark mark, long now) {
       if (mark.number() < 0 || mark.number() > HIGHEST_NUMBER || seen.get(mark.number())) {
@@ -198,6 +221,7 @@ final class Receiver {
       line(text, "requests", letter, requests);
       line(text, "numbers", letter, numbers);
       line(text, "repeats", letter, repeats);
+      line(text, "failed", letter, failed);
       line(text, "hung", letter, hung);
       line(text, "hanging", letter, hanging);
       line(text, "first", letter, firstAt);
@@ -248,13 +272,17 @@ final class Receiver {
       if (group.close) {
         request.response().putHeader("connection", "close");
       }
-      if (group.status != 200) {
-        request.response().setStatusCode(group.status);
+      long now = System.nanoTime();
+      int status = group.status(now);
+      if (status != 200) {
+        request.response().setStatusCode(status);
       }
       if (mark == null) {
         unmarked++;
-      } else if (group.status < 300) {
-        group.arrived(mark, System.nanoTime());
+      } else if (status < 300) {
+        group.arrived(mark, now);
+      } else {
+        group.failed++;
       }
       request.response().end();
     }

@@ -25,6 +25,11 @@ record ReceiverProcess(Child child, int port, Http http) {
       return value("repeats." + group);
     }
 
+    /** Requests that were answered with an error. */
+    long failed(char group) {
+      return value("failed." + group);
+    }
+
     /** Requests that were left without an answer. */
     long hung(char group) {
       return value("hung." + group);
@@ -77,7 +82,11 @@ record ReceiverProcess(Child child, int port, Http http) {
 
   /** The same over HTTPS, for events of the load. */
   String encryptedUrl(int endpoint) {
-    int encrypted = Integer.parseInt(http.ask(port, "/control/https-port"));
-    return "https://%s:%d/%c/%d".formatted(Control.LOCALHOST, encrypted, Rig.EVENTS, endpoint);
+    return "https://%s:%d/%c/%d"
+        .formatted(Control.LOCALHOST, encryptedPort(), Rig.EVENTS, endpoint);
+  }
+
+  int encryptedPort() {
+    return Integer.parseInt(http.ask(port, "/control/https-port"));
   }
 }

@@ -26,6 +26,9 @@ final class Rig implements AutoCloseable {
   /** Of the build that this program belongs to. */
   static final String OWN_CLASS_PATH = System.getProperty("java.class.path");
 
+  /** Stands for all groups together where they are counted. */
+  static final char ALL = '*';
+
   /** Enough to hold all that is in flight, young: these processes keep next to nothing. */
   private static final List<String> HELPER_FLAGS =
       List.of(
@@ -43,6 +46,7 @@ final class Rig implements AutoCloseable {
   private final Path directory;
   private final Http http = new Http();
   private final Stores stores;
+  private final Reference reference = new Reference(this);
   private final List<Child> children = new ArrayList<>();
   private String serverClassPath = OWN_CLASS_PATH;
   private int logs;
@@ -76,6 +80,11 @@ final class Rig implements AutoCloseable {
   /** Has servers that are started from now on be those of another build. */
   void serveFrom(String classPath) {
     serverClassPath = classPath;
+  }
+
+  /** What this machine can do with nothing stored. */
+  Reference reference() {
+    return reference;
   }
 
   Stores stores() {
@@ -153,6 +162,11 @@ final class Rig implements AutoCloseable {
     List<String> flags = new ArrayList<>(HELPER_FLAGS);
     flags.addAll(settings.helperFlags);
     return track(Child.start(name, flags, main.getName(), List.of(arguments), newLog(name), false));
+  }
+
+  /** Starts a program that is not ours. */
+  Child startOther(String name, List<String> command) throws IOException {
+    return track(Child.run(name, command, newLog(name)));
   }
 
   private Path newLog(String name) {
@@ -285,12 +299,17 @@ final class Rig implements AutoCloseable {
     ending.forEach(Child::close);
     stores.close();
     http.close();
+    delete(directory);
+  }
+
+  /** Deletes what is needed no longer, where it takes much room. */
+  void delete(Path directory) {
     if (!settings.keep) {
-      delete(directory);
+      deleteTree(directory);
     }
   }
 
-  private static void delete(Path directory) {
+  private static void deleteTree(Path directory) {
     try (Stream<Path> tree = Files.walk(directory)) {
       for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(path);

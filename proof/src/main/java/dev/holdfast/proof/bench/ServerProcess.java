@@ -26,6 +26,9 @@ final class ServerProcess {
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_JCMD = Duration.ofSeconds(30);
   private static final Duration ASK_EVERY = Duration.ofMillis(10);
+  private static final Pattern COMMITS =
+      Pattern.compile(
+          "^holdfast_commit_duration_seconds_count(?:\\{.*})? (\\S+)$", Pattern.MULTILINE);
   private static final Pattern USED = Pattern.compile("used (\\d+)K");
 
   private final Child child;
@@ -140,6 +143,12 @@ final class ServerProcess {
   void restart(EndpointStatus endpoint) {
     call("POST", "/v1/endpoints/" + endpoint.id() + "/disable", "");
     call("POST", "/v1/endpoints/" + endpoint.id() + "/enable", "");
+  }
+
+  /** How many batches it has put on disk, as it counts them itself. */
+  long commits() {
+    Matcher matcher = COMMITS.matcher(call("GET", "/metrics", ""));
+    return matcher.find() ? (long) Double.parseDouble(matcher.group(1)) : 0;
   }
 
   /** Megabytes of heap in use after a full collection; 0 when the JDK has no {@code jcmd}. */

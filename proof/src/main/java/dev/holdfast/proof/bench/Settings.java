@@ -3,11 +3,13 @@ package dev.holdfast.proof.bench;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What can be chosen on the command line about how scenarios run. */
 final class Settings {
+  private static final int USUAL_RATE = 1_000;
   private static final int QUICK_SECONDS = 5;
   private static final int QUICK_WARM_UP = 2;
   private static final int QUICK_WAITING = 50_000;
@@ -20,14 +22,14 @@ final class Settings {
       names = "--seconds",
       paramLabel = "N",
       description = "length of each measurement (default: ${DEFAULT-VALUE})",
-      defaultValue = "60")
+      defaultValue = "30")
   int seconds;
 
   @Option(
       names = "--warm-up",
       paramLabel = "N",
       description = "seconds of the same load before each measurement (default: ${DEFAULT-VALUE})",
-      defaultValue = "10")
+      defaultValue = "5")
   int warmUp;
 
   @Option(
@@ -77,25 +79,29 @@ final class Settings {
   @Option(
       names = "--rate",
       paramLabel = "N",
-      description = "events per second where time is measured (default: ${DEFAULT-VALUE})",
-      defaultValue = "1000")
-  int rate;
+      description =
+          "events per second where time is measured (default: latency goes by what single reaches,"
+              + " others take 1000)",
+      defaultValue = "0")
+  private int rate;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       description =
-          "how often isolation alternates between healthy and hanging, each for its part of "
-              + "--seconds, and waiting between few and many messages (default: ${DEFAULT-VALUE})",
+          "how often scenarios that compare two things alternate between them, each for its part"
+              + " of --seconds (default: ${DEFAULT-VALUE})",
       defaultValue = "3")
   int rounds;
 
   @Option(
       names = "--waiting",
       paramLabel = "N",
-      description = "waiting messages in the store (default: ${DEFAULT-VALUE})",
-      defaultValue = "1000000")
-  int waiting;
+      split = ",",
+      description =
+          "waiting messages in the store, one after the other (default: ${DEFAULT-VALUE})",
+      defaultValue = "1000000,10000000")
+  List<Integer> waiting = new ArrayList<>();
 
   @Option(
       names = "--claims",
@@ -208,12 +214,21 @@ final class Settings {
       defaultValue = "dev.holdfast.server.cli.Main")
   String serverMain = "dev.holdfast.server.cli.Main";
 
+  /** Events per second where time is measured, as somebody has chosen. */
+  OptionalInt chosenRate() {
+    return rate > 0 ? OptionalInt.of(rate) : OptionalInt.empty();
+  }
+
+  int rate() {
+    return rate > 0 ? rate : USUAL_RATE;
+  }
+
   /** Shortens what {@code --quick} shortens. */
   void settle() {
     if (quick) {
       seconds = Math.min(seconds, QUICK_SECONDS);
       warmUp = Math.min(warmUp, QUICK_WARM_UP);
-      waiting = Math.min(waiting, QUICK_WAITING);
+      waiting = waiting.stream().map(each -> Math.min(each, QUICK_WAITING)).distinct().toList();
       claims = Math.min(claims, QUICK_CLAIMS);
       subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
       history = Math.min(history, QUICK_HISTORY);

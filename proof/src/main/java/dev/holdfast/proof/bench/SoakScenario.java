@@ -104,7 +104,7 @@ final class SoakScenario implements Scenario {
             .with(Setting.CONNECTIONS, LatencyScenario.CONNECTIONS)
             .with(Setting.ENDPOINTS, settings.endpoints)
             .with(Setting.MAX_SECONDS, settings.soak + 60)
-            .with(Setting.RATE, settings.rate));
+            .with(Setting.RATE, settings.rate()));
     Map<String, Table> tables = new LinkedHashMap<>();
     double settledHistory = 0;
     long transactions = database.transactions();

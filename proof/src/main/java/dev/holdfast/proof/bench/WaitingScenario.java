@@ -3,8 +3,6 @@ package dev.holdfast.proof.bench;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.engine.store.SqliteStore;
 import dev.holdfast.engine.store.StoreRefused;
-import dev.holdfast.proof.bench.LoadPlan.Kind;
-import dev.holdfast.proof.bench.LoadPlan.Setting;
 import dev.holdfast.proof.stage.ProofException;
 import dev.holdfast.proof.stage.Report;
 import dev.holdfast.proof.stage.Report.Target;
@@ -13,13 +11,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 import java.util.function.IntFunction;
 
 /**
- * What a million waiting messages cost: when the server starts, in its heap, in what it delivers
+ * What millions of waiting messages cost: when the server starts, in its heap, in what it delivers
  * beside them, and when some of them become due.
  */
 final class WaitingScenario implements Scenario {
@@ -32,6 +29,11 @@ final class WaitingScenario implements Scenario {
   private static final char CLAIMED = 'c';
 
   private static final int WAITING_PER_ENDPOINT = 1_000;
+  private static final int MOST_WAITING_ENDPOINTS = 5_000;
+
+  /** Of the data of each: ten million of a kilobyte would take a disk's hour to write. */
+  private static final int WAITING_BYTES = 256;
+
   private static final Duration FIRST_DUE = Duration.ofMinutes(2);
   private static final Duration LAST_DUE = Duration.ofHours(40);
 
@@ -60,33 +62,155 @@ final class WaitingScenario implements Scenario {
 
   @Override
   public void run(Rig rig) throws IOException {
-    Settings settings = rig.settings();
     ReceiverProcess receiver = rig.startReceiver();
     LoadProcess load = rig.startLoad();
-
-    int waitingEndpoints = Math.max(1, settings.waiting / WAITING_PER_ENDPOINT);
-    Path full = newStore(rig, receiver, waitingEndpoints);
-    fill(rig, full);
-    startAndThroughput(rig, full, load, receiver);
-
     Path empty = newStore(rig, receiver, 0);
-    double[] alone = new double[settings.rounds];
-    double[] beside = new double[settings.rounds];
-    for (int round = 0; round < settings.rounds; round++) {
-      alone[round] = claims(rig, empty, load, receiver, "nothing else");
-      beside[round] = claims(rig, full, load, receiver, "%,d others".formatted(settings.waiting));
+    for (int waiting : rig.settings().waiting) {
+      receiver.reset();
+      Course course =
+          new Course(
+              rig, "%,d".formatted(waiting), waiting, new Runs(rig, receiver, load, Rig.EVENTS));
+      course.run(empty);
     }
-    Report report = rig.report();
-    report.add(NAME, "due retries per second, nothing else waiting", median(alone), "/s");
-    report.add(NAME, "due retries per second, beside the others", median(beside), "/s");
-    double ratio = median(alone) == 0 ? 0 : median(beside) / median(alone);
-    report.add(NAME, "due retries, beside the others / alone", ratio, "", Target.atLeast(0.8));
   }
 
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
+  /** All that is measured with one number of waiting messages. */
+  private final class Course {
+    private final Rig rig;
+    private final String many;
+    private final int waiting;
+    private final Runs runs;
+
+    Course(Rig rig, String many, int waiting, Runs runs) {
+      this.rig = rig;
+      this.many = many;
+      this.waiting = waiting;
+      this.runs = runs;
+    }
+
+    void run(Path empty) throws IOException {
+      int endpoints = Math.clamp(waiting / WAITING_PER_ENDPOINT, 1, MOST_WAITING_ENDPOINTS);
+      Path full = newStore(rig, runs.receiver(), endpoints);
+      fill(full);
+      beside(empty, full);
+
+      Median alone = new Median();
+      Median beside = new Median();
+      for (int round = 0; round < rig.settings().rounds; round++) {
+        alone.add(claims(empty, "nothing else"));
+        beside.add(claims(full, many + " others"));
+      }
+      Report report = rig.report();
+      report.add(NAME, "due retries per second, nothing else waiting", alone.value(), "/s");
+      report.add(NAME, "due retries per second, beside " + many, beside.value(), "/s");
+      report.add(
+          NAME,
+          "due retries, beside %s / alone".formatted(many),
+          beside.per(alone),
+          "",
+          Target.atLeast(0.8));
+      rig.delete(full);
+    }
+
+    /** Writes the messages that wait, due evenly over the time in which retries are due. */
+    private void fill(Path data) {
+      Instant now = clock.instant();
+      long span = LAST_DUE.minus(FIRST_DUE).toMillis();
+      long started = System.nanoTime();
+      write(
+          rig,
+          data,
+          WAITING,
+          WAITING_BYTES,
+          waiting,
+          now,
+          i -> now.plus(FIRST_DUE).plusMillis(span * i / waiting));
+      double seconds = (System.nanoTime() - started) / 1e9;
+      rig.report().add(NAME, many + " waiting, written per second", waiting / seconds, "/s");
+    }
+
+    /** What is delivered beside them, in turns with a server that has nothing waiting. */
+    private void beside(Path empty, Path full) throws IOException {
+      rig.progress().step("starting with %s messages".formatted(many));
+      ServerProcess beside = rig.startServer(Place.in(full));
+      Report report = rig.report();
+      report.add(
+          NAME,
+          many + " waiting, from start to ready",
+          beside.timeToReady().toMillis() / 1_000.0,
+          "s",
+          Target.atMost(5));
+      report.add(NAME, many + " waiting, heap after start", beside.heapAfterCollection(), "MB");
+      ServerProcess alone = rig.startServer(Place.in(empty));
+      Median withNone = new Median();
+      Median withMany = new Median();
+      int seconds = Math.max(1, rig.settings().seconds / rig.settings().rounds);
+      for (ServerProcess server : List.of(alone, beside)) {
+        runs.warmUp(runs.batches(server), "first turn", rig.settings().warmUp);
+      }
+      for (int round = 0; round < rig.settings().rounds; round++) {
+        withNone.add(delivered(alone, "nothing waiting", seconds));
+        withMany.add(delivered(beside, many + " waiting", seconds));
+      }
+      report.add(NAME, "delivered per second, nothing waiting", withNone.value(), "/s");
+      report.add(NAME, "delivered per second, %s waiting".formatted(many), withMany.value(), "/s");
+      report.add(
+          NAME,
+          "delivered, %s waiting / nothing".formatted(many),
+          withMany.per(withNone),
+          "",
+          Target.atLeast(0.9));
+      report.add(NAME, many + " waiting, heap after load", beside.heapAfterCollection(), "MB");
+      rig.stop(alone.child());
+      rig.stop(beside.child());
+      runs.settle();
+    }
+
+    private double delivered(ServerProcess server, String what, int seconds) {
+      return runs.measure(server, runs.batches(server), what, seconds).deliveredPerSecond();
+    }
+
+    /** How many retries a second are delivered when very many are due at the same moment. */
+    private double claims(Path data, String beside) throws IOException {
+      Settings settings = rig.settings();
+      int claims = settings.claims;
+      rig.progress().step("%,d retries due at once, %s waiting".formatted(claims, beside));
+      ReceiverProcess receiver = runs.receiver();
+      receiver.reset();
+      Instant now = clock.instant();
+      Instant due = now.plus(timeToPrepare());
+      long dueNanos = System.nanoTime() + Duration.between(now, due).toNanos();
+      write(rig, data, CLAIMED, LoadPlan.DATA_BYTES, claims, now, _ -> due);
+      ServerProcess server = rig.startServer(Place.in(data));
+      Runs warmUp = new Runs(rig, receiver, runs.load(), Rig.EVENTS);
+      warmUp.warmUp(warmUp.batches(server), beside, settings.warmUp);
+      long wait = dueNanos - System.nanoTime();
+      if (wait < 0) {
+        rig.report()
+            .note(
+                "%s: retries were due %.1f s before the server was ready for them, %s waiting"
+                    .formatted(NAME, -wait / 1e9, beside));
+      }
+      Rig.pause(Duration.ofNanos(Math.max(0, wait)));
+
+      long arrived = rig.awaitArrival(receiver, claims, CLAIMED);
+      ReceiverProcess.Counts counts = receiver.counts();
+      long startNanos = wait < 0 ? counts.firstAtNanos(CLAIMED) : dueNanos;
+      if (arrived < claims) {
+        rig.report()
+            .fail(
+                "%s: %,d of %,d due retries did not arrive within %d s, %s waiting"
+                    .formatted(NAME, claims - arrived, claims, settings.longestDrain, beside));
+      }
+      rig.stop(server.child());
+      return arrived * 1e9 / Math.max(1, counts.lastAtNanos(CLAIMED) - startNanos);
+    }
+
+    /** Enough for a store of this size to be opened, and for the server to warm up. */
+    private Duration timeToPrepare() {
+      int start = rig.settings().quick ? 3 : 8;
+      return Duration.ofSeconds(start + rig.settings().warmUp + waiting / 400_000);
+    }
   }
 
   /** A store with subscriptions and no messages, made by a server. */
@@ -112,19 +236,16 @@ final class WaitingScenario implements Scenario {
     return String.format(Locale.ROOT, "%s.%05d", kind, endpoint);
   }
 
-  /** Writes the messages that wait, due evenly over the time in which retries are due. */
-  private void fill(Rig rig, Path data) {
-    int waiting = rig.settings().waiting;
-    Instant now = clock.instant();
-    long span = LAST_DUE.minus(FIRST_DUE).toMillis();
-    write(
-        rig, data, WAITING, waiting, now, i -> now.plus(FIRST_DUE).plusMillis(span * i / waiting));
-  }
-
   private static void write(
-      Rig rig, Path data, char group, int count, Instant now, IntFunction<Instant> due) {
+      Rig rig,
+      Path data,
+      char group,
+      int dataBytes,
+      int count,
+      Instant now,
+      IntFunction<Instant> due) {
     try (SqliteStore store = SqliteStore.open(data)) {
-      new Backlog(store, group)
+      new Backlog(store, group, dataBytes)
           .write(
               count,
               now,
@@ -136,86 +257,5 @@ final class WaitingScenario implements Scenario {
     } finally {
       rig.progress().end();
     }
-  }
-
-  private static void startAndThroughput(
-      Rig rig, Path data, LoadProcess load, ReceiverProcess receiver) throws IOException {
-    rig.progress().step("starting with %,d messages".formatted(rig.settings().waiting));
-    ServerProcess server = rig.startServer(Place.in(data));
-    Report report = rig.report();
-    report.count(NAME, "waiting messages", rig.settings().waiting);
-    report.add(
-        NAME,
-        "from start to ready",
-        server.timeToReady().toMillis() / 1_000.0,
-        "s",
-        Target.atMost(5));
-    report.add(NAME, "heap after start and collection", server.heapAfterCollection(), "MB");
-    receiver.reset();
-    int seconds = Math.max(1, rig.settings().seconds / 3);
-    ThroughputScenario.batch().measure(rig, server, load, receiver, seconds, null);
-    OptionalDouble alone = report.find(ThroughputScenario.BATCH, ThroughputScenario.DELIVERED);
-    OptionalDouble beside = report.find(NAME, ThroughputScenario.DELIVERED);
-    if (alone.isPresent() && beside.isPresent() && alone.getAsDouble() > 0) {
-      double share = 100 * beside.getAsDouble() / alone.getAsDouble();
-      report.add(NAME, "share of what batch delivers", share, "%");
-    }
-    report.add(NAME, "heap after load and collection", server.heapAfterCollection(), "MB");
-    rig.stop(server.child());
-  }
-
-  /** How many retries a second are delivered when very many are due at the same moment. */
-  private double claims(
-      Rig rig, Path data, LoadProcess load, ReceiverProcess receiver, String beside)
-      throws IOException {
-    Settings settings = rig.settings();
-    int claims = settings.claims;
-    rig.progress().step("%,d retries due at once, %s waiting".formatted(claims, beside));
-    receiver.reset();
-    Instant now = clock.instant();
-    Instant due = now.plus(timeToPrepare(settings));
-    long dueNanos = System.nanoTime() + Duration.between(now, due).toNanos();
-    write(rig, data, CLAIMED, claims, now, _ -> due);
-    ServerProcess server = rig.startServer(Place.in(data));
-    warmUp(rig, server, load, receiver);
-    long wait = dueNanos - System.nanoTime();
-    if (wait < 0) {
-      rig.report()
-          .note(
-              "%s: retries were due %.1f s before the server was ready for them, %s waiting"
-                  .formatted(NAME, -wait / 1e9, beside));
-    }
-    Rig.pause(Duration.ofNanos(Math.max(0, wait)));
-
-    long arrived = rig.awaitArrival(receiver, claims, CLAIMED);
-    ReceiverProcess.Counts counts = receiver.counts();
-    long startNanos = wait < 0 ? counts.firstAtNanos(CLAIMED) : dueNanos;
-    if (arrived < claims) {
-      rig.report()
-          .fail(
-              "%s: %,d of %,d due retries did not arrive within %d s, %s waiting"
-                  .formatted(NAME, claims - arrived, claims, settings.longestDrain, beside));
-    }
-    rig.stop(server.child());
-    return arrived * 1e9 / Math.max(1, counts.lastAtNanos(CLAIMED) - startNanos);
-  }
-
-  /** Enough for a store of this size to be opened, and for the server to warm up. */
-  private static Duration timeToPrepare(Settings settings) {
-    int start = settings.quick ? 3 : 10;
-    return Duration.ofSeconds(start + settings.warmUp + settings.waiting / 50_000);
-  }
-
-  private static void warmUp(
-      Rig rig, ServerProcess server, LoadProcess load, ReceiverProcess receiver) {
-    load.start(
-        LoadPlan.of(Kind.CLOSED_LOOP, server.port(), server.key())
-            .with(Setting.RECEIVER_PORT, receiver.port())
-            .with(Setting.CONNECTIONS, rig.settings().batchConnections)
-            .with(Setting.BATCH, rig.settings().batch)
-            .with(Setting.ENDPOINTS, rig.settings().endpoints)
-            .with(Setting.MAX_UNDELIVERED, rig.settings().maxUndelivered));
-    rig.watch("warming up", rig.settings().warmUp);
-    rig.awaitArrival(receiver, load.stop().accepted(), Rig.EVENTS);
   }
 }

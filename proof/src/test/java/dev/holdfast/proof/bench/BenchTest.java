@@ -42,9 +42,33 @@ class BenchTest {
     assertThat(figure("batch", "accepted")).isPositive();
     assertThat(figure("batch", "accepted and not arrived")).isZero();
     assertThat(report().path("series").findValuesAsString("name"))
-        .containsExactly("accepted", "delivered");
+        .contains("accepted", "delivered");
     assertThat(html).content().contains("<h2>batch</h2>", "messages per second</figcaption>");
+    assertThat(figure("batch", "share of the bare client")).isPositive();
+    assertThat(figure("reference", "bare client, posts per second, 1,024 bytes of data"))
+        .isPositive();
     assertThat(data()).isEmptyDirectory();
+  }
+
+  @Test
+  void large_events_and_those_that_many_want_arrive_everywhere() throws IOException {
+    assertThat(bench("large,fan-out", "--endpoints", "20")).isZero();
+
+    for (String scenario : List.of("large", "fan-out")) {
+      assertThat(figure(scenario, "accepted")).isPositive();
+      assertThat(figure(scenario, "accepted and not arrived")).isZero();
+      assertThat(figure(scenario, "arrived more than once")).isZero();
+    }
+  }
+
+  @Test
+  void how_long_messages_take_is_measured_at_parts_of_the_throughput() throws IOException {
+    assertThat(bench("latency", "--rate", "0")).isZero();
+
+    for (String part : List.of("10 %", "50 %", "80 %")) {
+      assertThat(figure("latency", part + ", POST to arrival, p99.9")).isPositive();
+    }
+    assertThat(figure("latency", "accepted and not arrived")).isZero();
   }
 
   @Test
@@ -86,7 +110,8 @@ class BenchTest {
       assertThat(figure(scenario, "accepted and not arrived")).isZero();
     }
     assertThat(figure("isolation", "attempts that hung")).isPositive();
-    assertThat(figure("waiting", "due retries per second, beside the others")).isPositive();
+    assertThat(figure("isolation", "attempts that failed")).isPositive();
+    assertThat(figure("waiting", "due retries per second, beside 500")).isPositive();
   }
 
   @Test
