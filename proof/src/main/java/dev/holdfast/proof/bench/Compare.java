@@ -18,7 +18,7 @@ final class Compare {
   static final List<String> SCENARIOS = List.of(ThroughputScenario.BATCH, "single", "latency");
 
   /** Those that start no server, so that there is nothing to compare. */
-  static final Set<String> WITHOUT_SERVER = Set.of(ReferenceScenario.NAME, "match");
+  static final Set<String> WITHOUT_SERVER = Set.of(Reference.NAME, "match");
 
   static final int ROUNDS = 5;
   static final int QUICK_ROUNDS = 3;
