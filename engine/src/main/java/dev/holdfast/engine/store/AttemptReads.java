@@ -36,13 +36,6 @@ final class AttemptReads implements AttemptPages.Source {
       "SELECT id FROM open WHERE endpoint = ? AND status = ? AND attempts = ? AND id >= ?"
           + " AND id < ? ORDER BY id DESC LIMIT ?";
 
-  private static final String INDEXED =
-      "SELECT f.id FROM parts p CROSS JOIN finished_by_endpoint f"
-          + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2)"
-          + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
-          + " AND f.part = p.number AND f.endpoint = ?1 AND f.dropped = ?5"
-          + " AND f.id >= ?2 AND f.id < ?3 ORDER BY p.number DESC, f.id DESC LIMIT ?4";
-
   private static final String FINISHED =
       "SELECT "
           + Finished.COLUMNS
@@ -120,17 +113,30 @@ final class AttemptReads implements AttemptPages.Source {
             .limit(each)
             .toList());
     if (down <= indexedThrough) {
-      for (int dropped = 0; dropped <= 1; dropped++) {
-        PreparedStatement statement = connection.prepare(INDEXED);
-        statement.setLong(1, endpoint);
-        statement.setLong(2, down);
-        statement.setLong(3, below);
-        statement.setInt(4, each);
-        statement.setInt(5, dropped);
-        lists.add(ids(statement));
+      for (boolean isDropped : List.of(false, true)) {
+        lists.add(indexed(endpoint, isDropped, down, below, each));
       }
     }
     return AttemptPages.Ids.of(lists, each, cut, limit);
+  }
+
+  private List<Long> indexed(long endpoint, boolean isDropped, long from, long below, int limit)
+      throws SQLException {
+    List<Long> found = new ArrayList<>();
+    try (IndexedIds ids =
+        IndexedIds.of(
+            connection,
+            HistoryIndex.By.ENDPOINT,
+            endpoint,
+            isDropped,
+            IndexedIds.Direction.NEWEST_FIRST,
+            from,
+            below)) {
+      for (long id = ids.next(); id != IndexedIds.NONE && found.size() < limit; id = ids.next()) {
+        found.add(id);
+      }
+    }
+    return found;
   }
 
   /** Looked through once, for the first that is asked for. */

@@ -1,14 +1,24 @@
 package dev.holdfast.engine.store;
 
+import dev.holdfast.core.model.Message;
+import dev.holdfast.engine.store.HistoryOrder.Place;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,19 +33,23 @@ import org.jspecify.annotations.Nullable;
  * <p>The tables are cut into parts. With one order over everything, each chunk would write one page
  * for each of its endpoints; within a part there are only so many pages.
  *
+ * <p>What finishes is remembered until it is indexed, so that it need not be read again. After a
+ * start, and when some of it has been removed meanwhile, it is read from the messages instead.
+ *
  * <p>Used by the writer's thread only; {@link Extent} is also read by lists.
  */
 final class HistoryIndex {
   private final Limits limits;
-  private final PreparedStatement endOfChunk;
+  private final PreparedStatement nextBehind;
   private final PreparedStatement countBehind;
+  private final PreparedStatement tenantOf;
   private final PreparedStatement begin;
-  private final PreparedStatement[] fill = new PreparedStatement[By.values().length];
-  private final PreparedStatement[] remove = new PreparedStatement[By.values().length];
   private final PreparedStatement keepExtent;
   private final PreparedStatement isUsed;
   private final PreparedStatement end;
   private final PreparedStatement widen;
+  private final List<HistoryOrder> orders = new ArrayList<>();
+  private final RecentTenants recentTenants = new RecentTenants();
 
   private Extent extent;
 
@@ -48,16 +62,31 @@ final class HistoryIndex {
   /** Whether there may be more of them, since counting them all would take too long. */
   private boolean isMore;
 
+  /** All of them, unless {@link #mustRead}. */
+  private List<Entry> remembered = new ArrayList<>();
+
+  private boolean mustRead = true;
+
+  /** What the transaction under way finishes. */
+  private final List<Entry> finishing = new ArrayList<>();
+
+  /** What the transaction under way finishes although later ones are in the tables. */
+  private final List<Entry> late = new ArrayList<>();
+
+  /** What the transaction under way takes out of the tables. */
+  private final List<Entry> removing = new ArrayList<>();
+
   /**
    * How the tables are written.
    *
    * @param chunk messages that are put in at a time
    * @param part messages after which another part begins
    * @param newest messages that are left out: most of what finishes late finishes among them
+   * @param ids how many of them a row has at most, since a row is written as a whole
    */
-  record Limits(int chunk, int part, int newest) {
+  record Limits(int chunk, int part, int newest, int ids) {
     /** A part is written at once: each of its pages is written once, and full. */
-    static final Limits DEFAULT = new Limits(4_000, 4_000, 1_000);
+    static final Limits DEFAULT = new Limits(4_000, 4_000, 1_000, 500);
 
     private int behind() {
       return chunk + newest;
@@ -86,21 +115,31 @@ final class HistoryIndex {
       return "finished_by_" + column();
     }
 
-    /** Counts the rows of a part that belong there and say what their message says. */
-    String countRight() {
-      return "SELECT count(*) FROM %s f JOIN messages m ON m.id = f.id JOIN events e ON e.id = m.event"
-              .formatted(table())
-          + " WHERE f.part = ? AND f.id >= ? AND f.id < ? AND f.%s = %s".formatted(column(), value)
-          + " AND f.dropped = (m.reason IS NOT NULL)";
+    /** Whose a finished message is, and whether it was dropped. */
+    String ownerOf() {
+      return "SELECT %s, m.reason IS NOT NULL FROM %s WHERE m.id = ?".formatted(value, from);
     }
 
-    /** Puts in messages of a range, given the part, in the order of the table. */
-    private String fill() {
-      return "INSERT INTO %s SELECT ?1, %s, m.reason IS NOT NULL, m.id FROM %s"
-              .formatted(table(), value, from)
-          + " WHERE m.id > ?2 AND m.id <= ?3 ORDER BY 2, 3, 4";
+    /** All that the table has, in its order. */
+    String all() {
+      return "SELECT part, %1$s, dropped, first, ids FROM %2$s ORDER BY part, %1$s, dropped, first"
+          .formatted(column(), table());
+    }
+
+    private Object ownerOf(Entry entry) {
+      return switch (this) {
+        case TENANT -> entry.tenant();
+        case ENDPOINT -> entry.endpoint();
+        case SUBSCRIPTION -> entry.subscription();
+      };
     }
   }
+
+  /** A finished message. */
+  private record Entry(
+      long id, String tenant, long endpoint, long subscription, boolean isDropped) {}
+
+  private static final Comparator<Entry> BY_ID = Comparator.comparingLong(Entry::id);
 
   /**
    * How far the tables are.
@@ -149,19 +188,18 @@ final class HistoryIndex {
 
   HistoryIndex(Connection connection, Limits limits) throws SQLException {
     this.limits = limits;
-    endOfChunk =
+    nextBehind =
         connection.prepareStatement(
-            "SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?");
+            "SELECT m.id, e.tenant, m.endpoint, m.subscription, m.reason IS NOT NULL"
+                + " FROM messages m LEFT JOIN events e ON e.id = m.event"
+                + " WHERE m.id > ? ORDER BY m.id LIMIT ?");
     countBehind =
         connection.prepareStatement(
             "SELECT count(*) FROM (SELECT 1 FROM messages WHERE id > ? LIMIT ?)");
+    tenantOf = connection.prepareStatement("SELECT tenant FROM events WHERE id = ?");
     begin = connection.prepareStatement("INSERT INTO parts VALUES (?, ?, ?)");
     for (By by : By.values()) {
-      fill[place(by)] = connection.prepareStatement(by.fill());
-      remove[place(by)] =
-          connection.prepareStatement(
-              "DELETE FROM %s WHERE part = ? AND %s = ? AND dropped = ? AND id = ?"
-                  .formatted(by.table(), by.column()));
+      orders.add(new HistoryOrder(connection, by, limits.ids()));
     }
     keepExtent =
         connection.prepareStatement("UPDATE indexed SET through = ?, part = ?, rows = ?, sum = ?");
@@ -185,27 +223,82 @@ final class HistoryIndex {
     count();
   }
 
-  private static int place(By by) {
-    return switch (by) {
-      case TENANT -> 0;
-      case ENDPOINT -> 1;
-      case SUBSCRIPTION -> 2;
-    };
-  }
-
-  /** Whether a message that finishes now has to be put in by its own write. */
-  boolean covers(long message) {
+  /** Whether messages up to this one are in the tables as soon as they have finished. */
+  private boolean covers(long message) {
     return message <= extent.through();
   }
 
   /** The part that a message of this id belongs to. */
-  long partOf(long message) {
+  private long partOf(long message) {
     return parts.floorEntry(message).getValue();
   }
 
-  /** So many messages have finished that are not covered. */
-  void finished(int messages) {
-    behind += messages;
+  /** An event is accepted: its messages may finish soon. */
+  void accept(long event, String tenant) {
+    recentTenants.put(event, tenant);
+  }
+
+  /** A message finishes by the transaction that is open. */
+  void finish(Message message, boolean isDropped) throws SQLException {
+    String tenant = tenantOf(message.event());
+    if (tenant != null) {
+      (covers(message.id()) ? late : finishing)
+          .add(
+              new Entry(
+                  message.id(), tenant, message.endpoint(), message.subscription(), isDropped));
+    } else if (covers(message.id())) {
+      throw new IllegalArgumentException("the event of a message to be finished is missing");
+    } else {
+      // That is damage, which is met when it is indexed, and keeps nothing from being delivered.
+      readAgain();
+    }
+  }
+
+  private @Nullable String tenantOf(long event) throws SQLException {
+    String recent = recentTenants.of(event);
+    if (recent != null) {
+      return recent;
+    }
+    tenantOf.setLong(1, event);
+    try (ResultSet row = tenantOf.executeQuery()) {
+      return row.next() ? row.getString(1) : null;
+    }
+  }
+
+  /** What was remembered is no longer all that is behind. */
+  private void readAgain() {
+    mustRead = true;
+    remembered.clear();
+  }
+
+  /** Writes what {@link #finish} was called for, as far as the transaction has to. */
+  void flushFinished() throws SQLException {
+    if (late.isEmpty()) {
+      return;
+    }
+    late.sort(BY_ID);
+    for (HistoryOrder order : orders) {
+      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), late, this::partOf).entrySet()) {
+        order.add(ids.getKey(), ids.getValue());
+      }
+    }
+    late.clear();
+  }
+
+  /** What {@link #finish} was called for is on disk. */
+  void finished() {
+    behind += finishing.size();
+    if (!mustRead) {
+      remembered.addAll(finishing);
+    }
+    finishing.clear();
+  }
+
+  /** What the transaction was to do is not done. */
+  void undone() {
+    finishing.clear();
+    late.clear();
+    removing.clear();
   }
 
   boolean isBehind() {
@@ -217,14 +310,9 @@ final class HistoryIndex {
 
   /** Puts the next chunk into the tables, in the transaction that is open, if there is one. */
   Optional<Advance> advance() throws SQLException {
-    endOfChunk.setLong(1, extent.through());
-    endOfChunk.setInt(2, limits.chunk() - 1);
-    long through;
-    try (ResultSet row = endOfChunk.executeQuery()) {
-      if (!row.next()) {
-        return Optional.empty();
-      }
-      through = row.getLong(1);
+    List<Entry> chunk = nextChunk();
+    if (chunk.size() < limits.chunk()) {
+      return Optional.empty();
     }
     Part part = new Part(extent.part(), parts.lastKey());
     int rows = extent.rows() + limits.chunk();
@@ -236,15 +324,13 @@ final class HistoryIndex {
       begin.setLong(3, part.sum());
       begin.executeUpdate();
     }
-    for (PreparedStatement statement : fill) {
-      statement.setLong(1, part.number());
-      statement.setLong(2, extent.through());
-      statement.setLong(3, through);
-      if (statement.executeUpdate() != limits.chunk()) {
-        throw new Damaged("events of messages up to " + through + " are missing");
+    long number = part.number();
+    for (HistoryOrder order : orders) {
+      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), chunk, _ -> number).entrySet()) {
+        order.append(ids.getKey(), ids.getValue());
       }
     }
-    Extent next = new Extent(through, part.number(), rows);
+    Extent next = new Extent(chunk.getLast().id(), part.number(), rows);
     keepExtent.setLong(1, next.through());
     keepExtent.setLong(2, next.part());
     keepExtent.setInt(3, next.rows());
@@ -253,12 +339,60 @@ final class HistoryIndex {
     return Optional.of(new Advance(next, part));
   }
 
+  /** The oldest messages that are not in the tables, in the order of their ids. */
+  private List<Entry> nextChunk() throws SQLException {
+    if (mustRead) {
+      read();
+    } else {
+      remembered.sort(BY_ID);
+    }
+    return remembered.subList(0, Math.min(limits.chunk(), remembered.size()));
+  }
+
+  /** Reads enough to know all that is behind, unless that is very much. */
+  private void read() throws SQLException {
+    int most = 2 * limits.behind();
+    remembered.clear();
+    nextBehind.setLong(1, extent.through());
+    nextBehind.setInt(2, most);
+    try (ResultSet row = nextBehind.executeQuery()) {
+      while (row.next()) {
+        String tenant = row.getString(2);
+        if (tenant == null) {
+          throw new Damaged("the event of message " + row.getLong(1) + " is missing");
+        }
+        remembered.add(
+            new Entry(row.getLong(1), tenant, row.getLong(3), row.getLong(4), row.getBoolean(5)));
+      }
+    }
+    mustRead = remembered.size() == most;
+  }
+
+  /**
+   * The ids of messages by where they are kept, in the order of the table.
+   *
+   * @param entries in the order of their ids
+   */
+  private static SortedMap<Place, long[]> byPlace(
+      By by, List<Entry> entries, LongUnaryOperator partOf) {
+    Map<Place, LongStream.Builder> gathered = new HashMap<>();
+    for (Entry entry : entries) {
+      Place place =
+          new Place(partOf.applyAsLong(entry.id()), by.ownerOf(entry), entry.isDropped() ? 1 : 0);
+      gathered.computeIfAbsent(place, _ -> LongStream.builder()).add(entry.id());
+    }
+    SortedMap<Place, long[]> ids = new TreeMap<>();
+    gathered.forEach((place, builder) -> ids.put(place, builder.build().toArray()));
+    return ids;
+  }
+
   /** The chunk, if there was one, is on disk. */
   void advanced(Optional<Advance> advance) throws SQLException {
     if (advance.isPresent()) {
       extent = advance.get().extent();
       parts.put(advance.get().part().first(), advance.get().part().number());
       behind -= limits.chunk();
+      remembered = new ArrayList<>(remembered.subList(limits.chunk(), remembered.size()));
     }
     if (advance.isEmpty() || (isMore && !isBehind())) {
       count();
@@ -266,37 +400,30 @@ final class HistoryIndex {
   }
 
   /** Takes a message out, in the transaction that is open. */
-  void remove(Finished message, String tenant) throws SQLException {
-    if (!covers(message.id())) {
+  void remove(Finished message, String tenant) {
+    if (covers(message.id())) {
+      removing.add(
+          new Entry(
+              message.id(),
+              tenant,
+              message.endpoint(),
+              message.subscription(),
+              message.reason() != null));
+    } else {
       behind--;
-      return;
-    }
-    for (By by : By.values()) {
-      PreparedStatement row = remove[place(by)];
-      row.setLong(1, partOf(message.id()));
-      switch (by) {
-        case TENANT -> row.setString(2, tenant);
-        case ENDPOINT -> row.setLong(2, message.endpoint());
-        case SUBSCRIPTION -> row.setLong(2, message.subscription());
-      }
-      row.setInt(3, message.reason() == null ? 0 : 1);
-      row.setLong(4, message.id());
-      row.addBatch();
+      readAgain();
     }
   }
 
   /** Carries out what {@link #remove} was called for. */
   void flushRemoved() throws SQLException {
-    for (PreparedStatement statement : remove) {
-      statement.executeBatch();
+    removing.sort(BY_ID);
+    for (HistoryOrder order : orders) {
+      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), removing, this::partOf).entrySet()) {
+        order.remove(ids.getKey(), ids.getValue());
+      }
     }
-  }
-
-  /** Forgets what {@link #remove} was called for. */
-  void clearRemoved() throws SQLException {
-    for (PreparedStatement statement : remove) {
-      statement.clearBatch();
-    }
+    removing.clear();
   }
 
   /**

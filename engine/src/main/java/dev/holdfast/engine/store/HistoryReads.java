@@ -53,8 +53,6 @@ final class HistoryReads implements History {
   private static final String FINISHED =
       "SELECT " + prefixed("m", Finished.COLUMNS) + OF_EVENT.formatted("messages");
 
-  private static final int INDEXED_ID_COLUMN = 19;
-
   /** The next number of attempts that unfinished messages of an endpoint have. */
   private static final String NEXT_GROUP =
       "SELECT attempts FROM open WHERE endpoint = ? AND status = ? AND attempts > ?"
@@ -431,10 +429,10 @@ final class HistoryReads implements History {
         scan(Table.FINISHED, query, kinds, Math.max(down, through + 1), below);
       }
       if (delivered) {
-        addIndexed(Owner.of(query), 0, down, below);
+        addIndexed(Owner.of(query), false, down, below);
       }
       if (dropped) {
-        addIndexed(Owner.of(query), 1, down, below);
+        addIndexed(Owner.of(query), true, down, below);
       }
     }
 
@@ -531,33 +529,28 @@ final class HistoryReads implements History {
       return false;
     }
 
-    private void addIndexed(Owner owner, int dropped, long from, long below) throws SQLException {
-      PreparedStatement statement = connection.prepare(indexed(owner.by(), dropped));
-      if (owner.by() == By.TENANT) {
-        statement.setString(1, owner.tenant());
-      } else {
-        statement.setLong(1, owner.id());
-      }
-      statement.setLong(2, from);
-      statement.setLong(3, below);
-      add(
-          statement,
-          4,
-          row -> {
-            Found found = indexedMessage(row);
-            if (!owner.has(found)
-                || (found.summary().status() == Status.DROPPED) != (dropped == 1)) {
-              throw disagreement(found.summary().id());
-            }
-            return found;
-          });
+    private void addIndexed(Owner owner, boolean isDropped, long from, long below)
+        throws SQLException {
+      IndexedIds ids =
+          IndexedIds.of(
+              connection,
+              owner.by(),
+              owner.key(),
+              isDropped,
+              IndexedIds.Direction.NEWEST_FIRST,
+              from,
+              below);
+      add(new Walk(new Indexed(connection, ids, owner, isDropped)));
     }
 
     /** Walks a statement whose last parameter is the most rows that it may give. */
     private void add(PreparedStatement statement, int limit, Reading reading) throws SQLException {
       // One more than are looked at, so that reaching the end means that there are no more.
       statement.setInt(limit, mostRows + 1);
-      Walk walk = new Walk(statement.executeQuery(), reading);
+      add(new Walk(new Selected(statement.executeQuery(), reading)));
+    }
+
+    private void add(Walk walk) throws SQLException {
       walks.add(walk);
       walk.advance();
     }
@@ -588,7 +581,7 @@ final class HistoryReads implements History {
     @Override
     public void close() throws SQLException {
       for (Walk walk : walks) {
-        walk.rows.close();
+        walk.steps.close();
       }
     }
   }
@@ -611,6 +604,11 @@ final class HistoryReads implements History {
       return new Owner(By.TENANT, query.tenant(), 0);
     }
 
+    /** What the index has its messages by. */
+    Object key() {
+      return by == By.TENANT ? tenant : (Object) id;
+    }
+
     boolean has(Found found) {
       return switch (by) {
         case TENANT -> tenant.equals(found.event().tenant());
@@ -627,21 +625,66 @@ final class HistoryReads implements History {
     Found read(ResultSet row) throws SQLException;
   }
 
+  /** What a walk comes by. */
+  private interface Steps extends AutoCloseable {
+    /** The next message; absent at the end. */
+    @Nullable Found next() throws SQLException;
+
+    @Override
+    void close() throws SQLException;
+  }
+
+  /** The rows of a statement. */
+  private record Selected(ResultSet rows, Reading reading) implements Steps {
+    @Override
+    public @Nullable Found next() throws SQLException {
+      return rows.next() ? reading.read(rows) : null;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      rows.close();
+    }
+  }
+
+  /** Somebody's finished messages as the index of history has them. */
+  private record Indexed(
+      Transactions.Statements connection, IndexedIds ids, Owner owner, boolean isDropped)
+      implements Steps {
+    @Override
+    public @Nullable Found next() throws SQLException {
+      long id = ids.next();
+      if (id == IndexedIds.NONE) {
+        return null;
+      }
+      Found found = find(connection, Table.FINISHED, id);
+      if (found == null
+          || !owner.has(found)
+          || (found.summary().status() == Status.DROPPED) != isDropped) {
+        throw disagreement(id);
+      }
+      return found;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      ids.close();
+    }
+  }
+
   /** Messages being walked from the newest down. */
   private static final class Walk {
-    private final ResultSet rows;
-    private final Reading reading;
+    private final Steps steps;
 
     /** Where the walk is; absent when it is at its end. */
     private @Nullable Found found;
 
-    Walk(ResultSet rows, Reading reading) {
-      this.rows = rows;
-      this.reading = reading;
+    Walk(Steps steps) {
+      this.steps = steps;
     }
 
     void advance() throws SQLException {
-      found = rows.next() ? reading.read(rows) : null;
+      found = steps.next();
     }
 
     /** The id of the message where the walk is; below every id when it is at its end. */
@@ -650,29 +693,7 @@ final class HistoryReads implements History {
     }
   }
 
-  /** Walks one part of an order after the other, the newest first. */
-  static String indexed(By by, int dropped) {
-    return "SELECT "
-        + prefixed("m", Finished.COLUMNS)
-        + ", "
-        + prefixed("e", Rows.EVENT_HEAD_COLUMNS)
-        + ", f.id FROM parts p CROSS JOIN %s f LEFT JOIN messages m ON m.id = f.id"
-            .formatted(by.table())
-        + " LEFT JOIN events e ON e.id = m.event"
-        + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2)"
-        + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
-        + " AND f.part = p.number AND f.%s = ?1 AND f.dropped = %d".formatted(by.column(), dropped)
-        + " AND f.id >= ?2 AND f.id < ?3 ORDER BY p.number DESC, f.id DESC LIMIT ?4";
-  }
-
-  private static Found indexedMessage(ResultSet row) throws SQLException {
-    if (row.getLong(1) != row.getLong(INDEXED_ID_COLUMN)) {
-      throw disagreement(row.getLong(INDEXED_ID_COLUMN));
-    }
-    return finished(row);
-  }
-
-  private static Damaged disagreement(long message) {
+  static Damaged disagreement(long message) {
     return new Damaged("the index of history does not agree with message " + message);
   }
 

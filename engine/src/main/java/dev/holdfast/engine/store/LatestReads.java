@@ -36,16 +36,15 @@ final class LatestReads implements LatestAttempts.Source {
           + " CROSS JOIN events e WHERE m.endpoint IN (SELECT value FROM json_each(?3))"
           + " AND e.id = m.event AND e.tenant = ?4 AND e.id IS NOT ?5";
 
-  private static final String INDEXED =
+  private static final String ONE =
       FINISHED
-          + "parts p CROSS JOIN finished_by_endpoint f CROSS JOIN messages m CROSS JOIN events e"
-          + " WHERE p.number >= ?1 AND f.part = p.number AND f.endpoint = ?2 AND f.dropped = ?3"
-          + " AND f.id >= ?4 AND m.id = f.id AND e.id = m.event AND e.tenant = ?5"
-          + " AND e.id IS NOT ?6 ORDER BY p.number DESC, f.id DESC LIMIT ?7";
+          + "messages m CROSS JOIN events e WHERE m.id = ?1 AND e.id = m.event AND e.tenant = ?2"
+          + " AND e.id IS NOT ?3";
 
-  private static final String FIRST_PART =
-      "SELECT max((SELECT max(number) FROM parts) - ?2,"
-          + " (SELECT max(number) FROM parts WHERE first <= ?1))";
+  /** Where the newest parts begin. */
+  private static final String FIRST_OF_NEWEST =
+      "SELECT first FROM parts WHERE number >= (SELECT max(number) FROM parts) - ?"
+          + " ORDER BY number LIMIT 1";
 
   private static final String EARLIER =
       "SELECT attempt_at, duration_millis, error IS NULL FROM attempts WHERE message = ?"
@@ -100,27 +99,46 @@ final class LatestReads implements LatestAttempts.Source {
     if (from > through) {
       return found;
     }
-    long part = firstPart(from);
-    PreparedStatement indexed = connection.prepare(INDEXED);
+    long down = Math.max(from, firstOfNewest());
     for (Long endpoint : endpoints) {
-      for (int dropped = 0; dropped <= 1; dropped++) {
-        indexed.setLong(1, part);
-        indexed.setLong(2, endpoint);
-        indexed.setInt(3, dropped);
-        indexed.setLong(4, from);
-        indexed.setString(5, tenant);
-        indexed.setObject(6, hidden);
-        indexed.setInt(7, each);
-        add(indexed, found);
+      for (boolean isDropped : List.of(false, true)) {
+        addIndexed(endpoint, isDropped, down, each, hidden, found);
       }
     }
     return found;
   }
 
-  private long firstPart(long from) throws SQLException {
-    PreparedStatement statement = connection.prepare(FIRST_PART);
-    statement.setLong(1, from);
-    statement.setInt(2, NEWEST_PARTS - 1);
+  private void addIndexed(
+      long endpoint,
+      boolean isDropped,
+      long from,
+      int most,
+      @Nullable Long hidden,
+      List<LatestAttempts.Tried> found)
+      throws SQLException {
+    PreparedStatement one = connection.prepare(ONE);
+    one.setString(2, tenant);
+    one.setObject(3, hidden);
+    int end = found.size() + most;
+    try (IndexedIds ids =
+        IndexedIds.of(
+            connection,
+            HistoryIndex.By.ENDPOINT,
+            endpoint,
+            isDropped,
+            IndexedIds.Direction.NEWEST_FIRST,
+            from,
+            Long.MAX_VALUE)) {
+      for (long id = ids.next(); id != IndexedIds.NONE && found.size() < end; id = ids.next()) {
+        one.setLong(1, id);
+        add(one, found);
+      }
+    }
+  }
+
+  private long firstOfNewest() throws SQLException {
+    PreparedStatement statement = connection.prepare(FIRST_OF_NEWEST);
+    statement.setInt(1, NEWEST_PARTS - 1);
     try (ResultSet row = statement.executeQuery()) {
       return row.next() ? row.getLong(1) : 0;
     }

@@ -37,7 +37,8 @@ final class Migrations {
           "sqlite-0006.sql",
           "sqlite-0007.sql",
           "sqlite-0008.sql",
-          "sqlite-0009.sql");
+          "sqlite-0009.sql",
+          "sqlite-0010.sql");
 
   private Migrations() {}
 

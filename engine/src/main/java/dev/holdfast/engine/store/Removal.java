@@ -276,7 +276,7 @@ final class Removal {
   void undone() throws SQLException {
     next = null;
     gaveUp = null;
-    index.clearRemoved();
+    index.undone();
     for (PreparedStatement statement : batched) {
       statement.clearBatch();
     }

@@ -22,6 +22,9 @@ final class ReplayReads {
   private static final String FINISHED =
       "SELECT " + Finished.COLUMNS + " FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?";
 
+  private static final String ONE_FINISHED =
+      "SELECT " + Finished.COLUMNS + " FROM messages WHERE id = ?";
+
   private static final String TENANT_AND_SIZE =
       "SELECT tenant, length(data) + coalesce(length(previous), 0) FROM events WHERE id = ?";
 
@@ -87,16 +90,22 @@ final class ReplayReads {
     List<Finished> found = new ArrayList<>();
     long through = below - 1;
     for (Ending ending : replay.selection().endings()) {
-      PreparedStatement statement = connection.prepare(indexed(by(replay), ending));
-      switch (by(replay)) {
-        case TENANT -> statement.setString(1, replay.tenant());
-        case ENDPOINT -> statement.setObject(1, replay.selection().endpoint());
-        case SUBSCRIPTION -> statement.setObject(1, replay.selection().subscription());
+      List<Finished> ofEnding = new ArrayList<>();
+      try (IndexedIds ids =
+          IndexedIds.of(
+              connection,
+              by(replay),
+              owner(replay),
+              ending == Ending.DROPPED,
+              IndexedIds.Direction.OLDEST_FIRST,
+              after + 1,
+              below)) {
+        for (long id = ids.next();
+            id != IndexedIds.NONE && ofEnding.size() < mostRows;
+            id = ids.next()) {
+          ofEnding.add(finished(connection, id));
+        }
       }
-      statement.setLong(2, after);
-      statement.setLong(3, below);
-      statement.setInt(4, mostRows);
-      List<Finished> ofEnding = read(statement);
       if (ofEnding.size() == mostRows) {
         through = Math.min(through, ofEnding.getLast().id());
       }
@@ -115,16 +124,25 @@ final class ReplayReads {
     return replay.selection().endpoint() != null ? By.ENDPOINT : By.TENANT;
   }
 
-  /** Walks one part of an order after the other, the oldest first. */
-  private static String indexed(By by, Ending ending) {
-    return "SELECT "
-        + HistoryReads.prefixed("m", Finished.COLUMNS)
-        + " FROM parts p CROSS JOIN %s f JOIN messages m ON m.id = f.id".formatted(by.table())
-        + " WHERE p.number >= (SELECT max(number) FROM parts WHERE first <= ?2 + 1)"
-        + " AND p.number <= (SELECT max(number) FROM parts WHERE first <= ?3)"
-        + " AND f.part = p.number AND f.%s = ?1 AND f.dropped = %d"
-            .formatted(by.column(), ending == Ending.DROPPED ? 1 : 0)
-        + " AND f.id > ?2 AND f.id < ?3 ORDER BY p.number, f.id LIMIT ?4";
+  private static Object owner(Replay replay) {
+    Long subscription = replay.selection().subscription();
+    if (subscription != null) {
+      return subscription;
+    }
+    Long endpoint = replay.selection().endpoint();
+    return endpoint != null ? endpoint : replay.tenant();
+  }
+
+  private static Finished finished(Transactions.Statements connection, long id)
+      throws SQLException {
+    PreparedStatement statement = connection.prepare(ONE_FINISHED);
+    statement.setLong(1, id);
+    try (ResultSet row = statement.executeQuery()) {
+      if (!row.next()) {
+        throw HistoryReads.disagreement(id);
+      }
+      return Finished.from(row);
+    }
   }
 
   /** Messages that the index does not have yet. */

@@ -201,14 +201,12 @@ public final class StoreCheck {
           parts.put(part.first(), part.number());
         }
       }
-      parts.put(extent.through() + 1, 0L);
       for (HistoryIndex.By by : HistoryIndex.By.values()) {
-        long indexed = count("SELECT count(*) FROM " + by.table());
-        long right = countRight(by, parts);
-        if (indexed != messages || right != messages) {
+        Indexed indexed = indexed(by, parts, extent.through());
+        if (indexed.ids() != messages || indexed.right() != messages) {
           problem(
-              "table %s has %d rows, of which %d are right, for %d messages"
-                  .formatted(by.table(), indexed, right, messages));
+              "table %s has %d ids, of which %d are right, for %d messages"
+                  .formatted(by.table(), indexed.ids(), indexed.right(), messages));
         }
       }
     } catch (Damaged e) {
@@ -218,20 +216,53 @@ public final class StoreCheck {
     }
   }
 
-  /** Counts what is right, given where each part begins and behind the last one where it ends. */
-  private long countRight(HistoryIndex.By by, NavigableMap<Long, Long> parts) throws SQLException {
+  /**
+   * What one of the orders has.
+   *
+   * @param right of its ids, those that stand where their message says that they belong, once
+   */
+  private record Indexed(long ids, long right) {}
+
+  private Indexed indexed(HistoryIndex.By by, NavigableMap<Long, Long> parts, long through)
+      throws SQLException {
+    long ids = 0;
     long right = 0;
-    try (PreparedStatement statement = connection.prepareStatement(by.countRight())) {
-      for (Map.Entry<Long, Long> part : parts.headMap(parts.lastKey(), false).entrySet()) {
-        statement.setLong(1, part.getValue());
-        statement.setLong(2, part.getKey());
-        statement.setLong(3, parts.higherKey(part.getKey()));
-        try (ResultSet row = statement.executeQuery()) {
-          right += row.next() ? row.getLong(1) : 0;
+    try (PreparedStatement ownerOf = connection.prepareStatement(by.ownerOf());
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(by.all())) {
+      long last = IndexedIds.NONE;
+      Object lastPlace = null;
+      while (row.next()) {
+        HistoryOrder.Place place =
+            new HistoryOrder.Place(row.getLong(1), row.getObject(2), row.getInt(3));
+        if (!place.equals(lastPlace)) {
+          lastPlace = place;
+          last = IndexedIds.NONE;
+        }
+        for (long id : IdList.decode(row.getLong(4), row.getBytes(5))) {
+          ids++;
+          Map.Entry<Long, Long> part = parts.floorEntry(id);
+          if (id > last
+              && id <= through
+              && part != null
+              && part.getValue() == place.part()
+              && isOf(ownerOf, id, place)) {
+            right++;
+          }
+          last = Math.max(last, id);
         }
       }
     }
-    return right;
+    return new Indexed(ids, right);
+  }
+
+  private static boolean isOf(PreparedStatement ownerOf, long message, HistoryOrder.Place place)
+      throws SQLException {
+    ownerOf.setLong(1, message);
+    try (ResultSet row = ownerOf.executeQuery()) {
+      return row.next()
+          && place.equals(new HistoryOrder.Place(place.part(), row.getObject(1), row.getInt(2)));
+    }
   }
 
   private long count(String sql) throws SQLException {

@@ -68,9 +68,6 @@ final class Writer implements AutoCloseable {
   private final Gathered delivered;
 
   private final Gathered otherFinished;
-  private final Gathered lateOfTenant;
-  private final Gathered lateOfEndpoint;
-  private final Gathered lateOfSubscription;
   private final Gathered newEndpoints;
   private final Gathered sealedAgain;
   private final Gathered subscriptions;
@@ -96,9 +93,6 @@ final class Writer implements AutoCloseable {
   private final Set<Long> configured = new HashSet<>();
 
   private final AuditChains chains;
-
-  /** Messages that this batch finishes and that the index of history does not cover. */
-  private int finishedBehind;
 
   private final AtomicLong commits = new AtomicLong();
   private Progress progress;
@@ -166,19 +160,6 @@ final class Writer implements AutoCloseable {
                 + Rows.ATTEMPT_COLUMNS
                 + ", sum, attempt_sum, version)"
                 + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    lateOfTenant =
-        new Gathered(
-            connection.prepareStatement(
-                "INSERT INTO finished_by_tenant (part, tenant, dropped, id)"
-                    + " SELECT ?, tenant, ?, ? FROM events WHERE id = ?"),
-            "the event of a message to be finished is missing");
-    lateOfEndpoint =
-        gathered(
-            "INSERT INTO finished_by_endpoint (part, dropped, id, endpoint) VALUES (?, ?, ?, ?)");
-    lateOfSubscription =
-        gathered(
-            "INSERT INTO finished_by_subscription (part, dropped, id, subscription)"
-                + " VALUES (?, ?, ?, ?)");
     newEndpoints =
         gathered(
             "INSERT INTO endpoints (id, tenant, url, created_at, state, since, reason, successes,"
@@ -235,9 +216,6 @@ final class Writer implements AutoCloseable {
             finished,
             delivered,
             otherFinished,
-            lateOfTenant,
-            lateOfEndpoint,
-            lateOfSubscription,
             endpointChanges,
             health);
   }
@@ -264,7 +242,6 @@ final class Writer implements AutoCloseable {
   }
 
   synchronized Written write(Batch batch) throws StoreException {
-    finishedBehind = 0;
     Written written =
         inTransaction(
             "writing a batch",
@@ -289,9 +266,10 @@ final class Writer implements AutoCloseable {
               for (Gathered rows : inOrder) {
                 rows.flush();
               }
+              index.flushFinished();
               return new Written(accepts);
             });
-    index.finished(finishedBehind);
+    index.finished();
     return written;
   }
 
@@ -402,6 +380,7 @@ final class Writer implements AutoCloseable {
   private void undo(StoreException failure) {
     tenants.undone();
     chains.undone();
+    index.undone();
     try {
       for (Gathered rows : inOrder) {
         rows.clear();
@@ -620,6 +599,7 @@ final class Writer implements AutoCloseable {
   private void insert(AcceptedEvent accepted) throws SQLException {
     Event event = accepted.event();
     tenants.change(event.tenant(), 1, event.size());
+    index.accept(event.id(), event.tenant());
     PreparedStatement row = events.row();
     row.setLong(1, event.id());
     row.setString(2, event.tenant());
@@ -699,7 +679,7 @@ final class Writer implements AutoCloseable {
       throw new IllegalArgumentException(
           "message " + message.id() + " is delivered without a success");
     }
-    finish(message, 0);
+    finish(message, false);
     if (message.version() != null) {
       insertFinished(message, null, attempt, deliver.at());
       return;
@@ -722,7 +702,7 @@ final class Writer implements AutoCloseable {
   }
 
   private void drop(Write.Drop drop) throws SQLException {
-    finish(drop.message(), 1);
+    finish(drop.message(), true);
     insertFinished(drop.message(), drop.reason(), drop.attempt(), drop.at());
   }
 
@@ -752,25 +732,10 @@ final class Writer implements AutoCloseable {
     otherFinished.add();
   }
 
-  private void finish(Message message, int isDropped) throws SQLException {
+  private void finish(Message message, boolean isDropped) throws SQLException {
     finished.row().setLong(1, message.id());
     finished.add();
-    if (index.covers(message.id())) {
-      addLate(lateOfTenant, message, isDropped, message.event());
-      addLate(lateOfEndpoint, message, isDropped, message.endpoint());
-      addLate(lateOfSubscription, message, isDropped, message.subscription());
-    } else {
-      finishedBehind++;
-    }
-  }
-
-  private void addLate(Gathered rows, Message message, int isDropped, long of) throws SQLException {
-    PreparedStatement row = rows.row();
-    row.setLong(1, index.partOf(message.id()));
-    row.setInt(2, isDropped);
-    row.setLong(3, message.id());
-    row.setLong(4, of);
-    rows.add();
+    index.finish(message, isDropped);
   }
 
   private void insert(Endpoint endpoint) throws SQLException {

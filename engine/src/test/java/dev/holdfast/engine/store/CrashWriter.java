@@ -26,7 +26,9 @@ final class CrashWriter {
             10, StoreLimits.DEFAULT.historyRead(), 1, 10, Duration.ofMillis(1), 1 << 18, 1 << 30);
     Upkeep.Limits often =
         new Upkeep.Limits(
-            new HistoryIndex.Limits(30, 200, 30), Removal.Limits.DEFAULT, Shrinking.Limits.DEFAULT);
+            new HistoryIndex.Limits(30, 200, 30, 20),
+            Removal.Limits.DEFAULT,
+            Shrinking.Limits.DEFAULT);
     try (SqliteStore store = SqliteStore.open(Path.of(args[0]), limits, often)) {
       Sample sample = new Sample(store.snapshot().highestId());
       List<Message> before = List.of();

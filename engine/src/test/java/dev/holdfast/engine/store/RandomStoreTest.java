@@ -63,7 +63,7 @@ final class RandomStoreTest {
   /** Little at a time, so that there are many chunks, parts and steps. */
   private static final Upkeep.Limits UPKEEP =
       new Upkeep.Limits(
-          new HistoryIndex.Limits(3, 10, 3),
+          new HistoryIndex.Limits(3, 10, 3, 2),
           new Removal.Limits(2, 20, 100, Duration.ofSeconds(1), Duration.ofMillis(1)),
           new Shrinking.Limits(16, 2, 8));
 

@@ -240,10 +240,12 @@ final class SqliteStoreTest extends StoreContract {
   void a_list_is_found_by_its_index_part_by_part_without_sorting() throws Exception {
     try (SqliteStore store = openOwn()) {
       for (HistoryIndex.By by : HistoryIndex.By.values()) {
-        List<String> plan = plan(store, HistoryReads.indexed(by, 1));
+        List<String> plan =
+            plan(store, IndexedIds.sql(by, true, IndexedIds.Direction.NEWEST_FIRST));
         assertThat(plan).noneMatch(step -> step.contains("B-TREE"));
         assertThat(plan)
-            .anyMatch(step -> step.startsWith("SEARCH f") && step.contains("dropped=? AND id>?"));
+            .anyMatch(
+                step -> step.startsWith("SEARCH f") && step.contains("dropped=? AND first<?"));
       }
     }
   }

@@ -53,7 +53,7 @@ final class UpkeepTest {
 
   private static final Upkeep.Limits UPKEEP =
       new Upkeep.Limits(
-          new HistoryIndex.Limits(5, 20, 5),
+          new HistoryIndex.Limits(5, 20, 5, 3),
           new Removal.Limits(4, 10, 1 << 20, Duration.ofSeconds(5), Duration.ofHours(1)),
           new Shrinking.Limits(64, 4, 8));
 
