@@ -43,6 +43,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +61,9 @@ import org.slf4j.LoggerFactory;
 final class LoopRunner implements Cluster.Path {
   private static final Logger log = LoggerFactory.getLogger(LoopRunner.class);
   private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1);
+
+  /** So that a time that has come, but is not over, does not keep the event loop from sleeping. */
+  private static final Duration SHORTEST_SLEEP = Duration.ofNanos(50_000);
 
   /** How often it is measured how late the event loop is. */
   private static final Duration TICK = Duration.ofMillis(250);
@@ -92,7 +97,7 @@ final class LoopRunner implements Cluster.Path {
   private boolean scheduled;
   private boolean broken;
   private @Nullable Instant wakeAt;
-  private long wakeTimer;
+  private @Nullable ScheduledFuture<?> wakeTimer;
   private long sweptNanos = System.nanoTime();
 
   LoopRunner(Loop loop, World world) {
@@ -429,21 +434,22 @@ final class LoopRunner implements Cluster.Path {
     if (next == null || (wakeAt != null && !next.isBefore(wakeAt))) {
       return;
     }
-    if (wakeAt != null) {
-      world.vertx().cancelTimer(wakeTimer);
+    if (wakeTimer != null) {
+      wakeTimer.cancel(false);
     }
     wakeAt = next;
     Duration sleep = Duration.between(now(), next);
-    long millis = Math.clamp(sleep.toMillis() + 1, 1, LONGEST_SLEEP.toMillis());
+    // Netty's own timer, since a batch that gathers waits for less than the millisecond of
+    // Vert.x's.
     wakeTimer =
-        world
-            .vertx()
-            .setTimer(
-                millis,
-                _ -> {
-                  wakeAt = null;
-                  schedule();
-                });
+        eventLoop.schedule(
+            () -> {
+              wakeAt = null;
+              wakeTimer = null;
+              schedule();
+            },
+            Math.clamp(sleep.toNanos(), SHORTEST_SLEEP.toNanos(), LONGEST_SLEEP.toNanos()),
+            TimeUnit.NANOSECONDS);
   }
 
   private void perform(Effect effect) {

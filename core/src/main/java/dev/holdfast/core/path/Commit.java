@@ -25,8 +25,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Third step: gathers writes into batches, one under way at a time.
  *
- * <p>Whatever has gathered while a batch was being written becomes the next one, so that nothing
- * waits on purpose at low load, and one fsync serves many at high load. An endpoint's health is
+ * <p>Whatever has gathered while a batch was being written becomes the next one, so that one fsync
+ * serves many at high load. Below that, where a fast disk would let each batch have next to nothing
+ * in it, batches begin at least {@link Limits#batchEvery} apart; only one that waits for an answer
+ * alone does not wait for company. Outcomes, which nobody waits for, do. An endpoint's health is
  * written once a batch, however often it has changed; what is recorded of its changes of state goes
  * with it, before anything that waited longer.
  *
@@ -62,6 +64,12 @@ final class Commit {
   private long acceptingBytes;
   private Refused.@Nullable Why refusing;
   private @Nullable Instant retryAt;
+
+  /** When the last batch was begun. */
+  private Instant begunAt = Instant.MIN;
+
+  /** Until when what has gathered waits for more; absent when nothing does. */
+  private @Nullable Instant gatheringUntil;
 
   /** The shards that the node decides for, also while it lets them go. */
   private Shards ours;
@@ -363,10 +371,18 @@ final class Commit {
 
   /** Hands the next batch to the store, if none is under way. */
   void start(Turn turn) {
+    gatheringUntil = null;
     if (busy || (retryAt != null && turn.now().isBefore(retryAt))) {
       return;
     }
     retryAt = null;
+    if (mayGather()) {
+      Instant until = begunAt.plus(limits.batchEvery());
+      if (turn.now().isBefore(until)) {
+        gatheringUntil = until;
+        return;
+      }
+    }
     List<Entry> next = hurried.isEmpty() ? pieces.poll() : gather(hurried);
     if (next == null) {
       next = gather(queue);
@@ -403,7 +419,17 @@ final class Commit {
     underWay = next;
     oursUnderWay = ours;
     busy = true;
+    begunAt = turn.now();
     turn.effect(new Effect.Commit(new Batch(writes, endpoints, deeds, ours, basis(next))));
+  }
+
+  /** Whether there is something that can wait for more to come. */
+  private boolean mayGather() {
+    return !begunAt.equals(Instant.MIN)
+        && !isIdle()
+        && pieces.isEmpty()
+        && hurried.isEmpty()
+        && queue.awaited() != 1;
   }
 
   /** For each tenant, by which version of what everyone knows the oldest of it was decided. */
@@ -684,6 +710,6 @@ final class Commit {
   }
 
   @Nullable Instant nextWake() {
-    return retryAt;
+    return retryAt == null ? gatheringUntil : retryAt;
   }
 }

@@ -16,6 +16,8 @@ import java.time.Duration;
  * @param sendingBytes events of attempts under way
  * @param batchWrites writes in one batch
  * @param batchBytes event bytes in one batch
+ * @param batchEvery from the beginning of one batch to that of the next, unless one alone waits for
+ *     an answer
  * @param acceptingBytes event bytes accepted but not on disk yet; beyond it requests are refused,
  *     and before that those of tenants that have more than their share ({@link Admission})
  * @param unwritten writes that wait for a batch; beyond it no attempt starts
@@ -40,6 +42,7 @@ public record Limits(
     long sendingBytes,
     int batchWrites,
     long batchBytes,
+    Duration batchEvery,
     long acceptingBytes,
     int unwritten,
     int timers,
@@ -53,6 +56,9 @@ public record Limits(
 
   /** Attempts under way at once where the system allows as many connections. */
   private static final int IN_FLIGHT = 16_384;
+
+  /** What makes at most 800 batches a second: with checkpoints, fewer than a thousand fsyncs. */
+  private static final Duration BATCH_EVERY = Duration.ofNanos(1_250_000);
 
   /** Headers of its own that one subscription's messages are sent with. */
   public static final int HEADERS = 20;
@@ -91,22 +97,29 @@ public record Limits(
         fewer,
         Math.min(inFlightUnproven, unproven(fewer)),
         batchBytes,
+        batchEvery,
         acceptingBytes,
         bothVersions);
   }
 
+  /** The same, with batches so far apart. */
+  public Limits withBatchEvery(Duration duration) {
+    return with(inFlight, inFlightUnproven, batchBytes, duration, acceptingBytes, bothVersions);
+  }
+
   /** The same, with each event in both versions for so long. */
   public Limits withBothVersions(Duration duration) {
-    return with(inFlight, inFlightUnproven, batchBytes, acceptingBytes, duration);
+    return with(inFlight, inFlightUnproven, batchBytes, batchEvery, acceptingBytes, duration);
   }
 
   /** The same, with so many bytes accepted but not on disk yet. */
   public Limits withAcceptingBytes(long bytes) {
     long smaller = Math.min(batchBytes, Math.max(1, bytes / 2));
-    return with(inFlight, inFlightUnproven, smaller, bytes, bothVersions);
+    return with(inFlight, inFlightUnproven, smaller, batchEvery, bytes, bothVersions);
   }
 
-  private Limits with(int attempts, int unproven, long batch, long accepting, Duration both) {
+  private Limits with(
+      int attempts, int unproven, long batch, Duration every, long accepting, Duration both) {
     return new Limits(
         attempts,
         unproven,
@@ -118,6 +131,7 @@ public record Limits(
         sendingBytes,
         batchWrites,
         batch,
+        every,
         accepting,
         unwritten,
         timers,
@@ -149,6 +163,7 @@ public record Limits(
         share,
         4_000,
         Math.min(share / 2, 16L << 20),
+        BATCH_EVERY,
         share,
         50_000,
         50_000,

@@ -30,6 +30,10 @@ final class WriteQueue {
   private final Deque<Deque<Entry>> turns = new ArrayDeque<>();
 
   private int size;
+
+  /** Of these, those that somebody waits for. */
+  private int awaited;
+
   private long takenInTurn;
 
   void add(Entry entry) {
@@ -42,6 +46,7 @@ final class WriteQueue {
     }
     line.add(entry);
     size++;
+    awaited += awaited(entry);
   }
 
   private static boolean isEvents(Entry entry) {
@@ -56,6 +61,7 @@ final class WriteQueue {
     }
     Entry entry = line.remove();
     size--;
+    awaited -= awaited(entry);
     takenInTurn += entry.weight() + entry.bytes() / BYTES_PER_ROW;
     if (line.isEmpty()) {
       turns.remove();
@@ -80,8 +86,16 @@ final class WriteQueue {
     all.forEach(this::add);
   }
 
+  private static int awaited(Entry entry) {
+    return entry.replyTo() == null ? 0 : 1;
+  }
+
   int size() {
     return size;
+  }
+
+  int awaited() {
+    return awaited;
   }
 
   boolean isEmpty() {

@@ -58,6 +58,7 @@ class ClusterHistoryTest {
         100_000,
         random.nextInt(1, 20),
         100_000,
+        Duration.ZERO,
         1_000_000,
         1_000,
         random.nextInt(4, 40),

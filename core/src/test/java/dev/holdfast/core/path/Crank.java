@@ -84,8 +84,18 @@ final class Crank {
     this(limits, recovery, Overload.NONE);
   }
 
+  /** Batches follow each other at once, since time passes only when a test says so. */
   Crank(Limits limits, Recovery recovery, Overload overload) {
-    this.limits = limits;
+    this(limits, recovery, overload, Duration.ZERO);
+  }
+
+  /** The same with batches that begin this far apart. */
+  static Crank withBatchEvery(Duration apart) {
+    return new Crank(Limits.forHeap(512L << 20, 32), Recovery.DRAIN, Overload.NONE, apart);
+  }
+
+  private Crank(Limits limits, Recovery recovery, Overload overload, Duration batchEvery) {
+    this.limits = limits.withBatchEvery(batchEvery);
     this.overload = overload;
     this.recovery = recovery;
     loop = start();

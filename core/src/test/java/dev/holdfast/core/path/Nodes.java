@@ -51,7 +51,7 @@ final class Nodes {
   }
 
   Nodes(int count, Limits limits) {
-    this.limits = limits;
+    this.limits = limits.withBatchEvery(Duration.ZERO);
     for (int i = 0; i < count; i++) {
       join();
     }

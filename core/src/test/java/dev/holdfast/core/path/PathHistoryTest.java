@@ -48,6 +48,7 @@ class PathHistoryTest {
         random.nextInt(300, 5_000),
         random.nextInt(1, 12),
         100_000,
+        Duration.ZERO,
         1_000_000,
         random.nextInt(50, 500),
         random.nextInt(4, 40),

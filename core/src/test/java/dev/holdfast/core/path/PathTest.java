@@ -40,6 +40,7 @@ class PathTest {
         100_000,
         5,
         100_000,
+        Duration.ZERO,
         1_000_000,
         1_000,
         6,

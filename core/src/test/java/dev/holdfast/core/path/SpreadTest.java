@@ -34,6 +34,7 @@ class SpreadTest {
         usual.sendingBytes(),
         usual.batchWrites(),
         usual.batchBytes(),
+        usual.batchEvery(),
         usual.acceptingBytes(),
         usual.unwritten(),
         usual.timers(),
