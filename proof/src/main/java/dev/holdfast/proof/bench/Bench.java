@@ -58,6 +58,7 @@ public final class Bench implements Callable<Integer> {
           HttpsScenario.warm(),
           HttpsScenario.cold(),
           new LatencyScenario(),
+          new CostScenario(),
           new IsolationScenario(),
           new MatchScenario(),
           new WaitingScenario(InstantSource.system()),

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.bench.ServerProcess.Wish;
 import dev.holdfast.proof.stage.Child;
 import dev.holdfast.proof.stage.Http;
 import dev.holdfast.proof.stage.Progress;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The processes that a scenario needs, and the report that it writes to. */
@@ -194,6 +196,15 @@ final class Rig implements AutoCloseable {
     for (int i = 0; i < endpoints; i++) {
       server.subscribe(receiver.url(EVENTS, i), LoadPlan.type(i));
     }
+  }
+
+  /** The same for so many that they are made with few calls. */
+  void subscribeMany(ServerProcess server, ReceiverProcess receiver, int endpoints) {
+    progress.step("subscribing %,d endpoints".formatted(endpoints));
+    server.subscribe(
+        IntStream.range(0, endpoints)
+            .mapToObj(i -> new Wish(receiver.url(EVENTS, i), LoadPlan.type(i)))
+            .toList());
   }
 
   /**

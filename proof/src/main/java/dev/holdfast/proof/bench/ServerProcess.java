@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,6 +26,10 @@ final class ServerProcess {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_JCMD = Duration.ofSeconds(30);
+
+  /** Subscriptions in one call. */
+  private static final int MOST_IMPORTED = 5_000;
+
   private static final Duration ASK_EVERY = Duration.ofMillis(10);
   private static final Pattern COMMITS =
       Pattern.compile(
@@ -44,6 +49,9 @@ final class ServerProcess {
     this.http = http;
     this.timeToReady = timeToReady;
   }
+
+  /** A subscription that is made with many others. */
+  record Wish(String url, String type) {}
 
   /** An endpoint, as the server tells it. */
   record EndpointStatus(String id, String url, String state) {}
@@ -93,6 +101,17 @@ final class ServerProcess {
 
   void subscribe(String url, String type) {
     call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
+  }
+
+  /** Makes many subscriptions, with few calls. */
+  void subscribe(List<Wish> wishes) {
+    for (int first = 0; first < wishes.size(); first += MOST_IMPORTED) {
+      String items =
+          wishes.subList(first, Math.min(wishes.size(), first + MOST_IMPORTED)).stream()
+              .map(wish -> "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(wish.url, wish.type))
+              .collect(Collectors.joining(","));
+      call("POST", "/v1/subscriptions/import", "{\"subscriptions\":[" + items + "]}");
+    }
   }
 
   /**

@@ -17,6 +17,7 @@ final class Settings {
   private static final int QUICK_SUBSCRIPTIONS = 100_000;
   private static final int QUICK_HISTORY = 100_000;
   private static final int QUICK_SOAK = 20;
+  private static final int QUICK_MANY_ENDPOINTS = 1_000;
 
   @Option(
       names = "--seconds",
@@ -43,6 +44,13 @@ final class Settings {
       description = "endpoints that events go to (default: ${DEFAULT-VALUE})",
       defaultValue = "100")
   int endpoints;
+
+  @Option(
+      names = "--many-endpoints",
+      paramLabel = "N",
+      description = "the same where there are to be many (default: ${DEFAULT-VALUE})",
+      defaultValue = "10000")
+  int manyEndpoints;
 
   @Option(
       names = "--connections",
@@ -233,6 +241,7 @@ final class Settings {
       subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
       history = Math.min(history, QUICK_HISTORY);
       soak = Math.min(soak, QUICK_SOAK);
+      manyEndpoints = Math.min(manyEndpoints, QUICK_MANY_ENDPOINTS);
       rounds = 1;
     }
   }

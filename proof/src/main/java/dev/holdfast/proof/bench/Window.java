@@ -40,6 +40,22 @@ record Window(
       char group,
       List<Child> children,
       int seconds) {
+    return measure(rig, load, receiver, group, children, seconds, 0);
+  }
+
+  /**
+   * The same with a receiver that has counted before.
+   *
+   * @param before how many events it was sent by loads before this one
+   */
+  static Window measure(
+      Rig rig,
+      LoadProcess load,
+      ReceiverProcess receiver,
+      char group,
+      List<Child> children,
+      int seconds,
+      long before) {
     Moment first = Moment.now(load, receiver, group, children);
     Moment last = first;
     List<Point> accepted = new ArrayList<>();
@@ -55,7 +71,7 @@ record Window(
                       seconds,
                       now.acceptedPerSecondSince(last),
                       now.deliveredPerSecondSince(last),
-                      now.accepted.accepted() - now.arrived.numbers(group)));
+                      before + now.accepted.accepted() - now.arrived.numbers(group)));
       accepted.add(new Point(i, now.acceptedPerSecondSince(last)));
       delivered.add(new Point(i, now.deliveredPerSecondSince(last)));
       last = now;
