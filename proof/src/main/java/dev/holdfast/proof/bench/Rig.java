@@ -130,6 +130,16 @@ final class Rig implements AutoCloseable {
 
   /** The same for one of several, which are told apart by their names. */
   ServerProcess startNode(String name, Place place, String... more) throws IOException {
+    List<String> flags = new ArrayList<>();
+    flags.add("-Xmx" + settings.serverHeap);
+    flags.addAll(settings.serverFlags);
+    return startServer(name, settings.serverMain, flags, place, more);
+  }
+
+  /** The same with a main class and flags for Java that are given. */
+  ServerProcess startServer(
+      String name, String mainClass, List<String> flags, Place place, String... more)
+      throws IOException {
     int port = freePort();
     String key = randomKey();
     List<String> arguments = new ArrayList<>();
@@ -143,21 +153,16 @@ final class Rig implements AutoCloseable {
     for (String setting : settings.serverSettings) {
       arguments.addAll(List.of("--set", setting));
     }
-    List<String> flags = new ArrayList<>();
-    flags.add("-Xmx" + settings.serverHeap);
-    flags.addAll(settings.serverFlags);
     long started = System.nanoTime();
-    Child child =
-        track(
-            Child.start(
-                name,
-                flags,
-                serverClassPath,
-                settings.serverMain,
-                arguments,
-                newLog("server"),
-                true));
+    Child child = startCommand(name, mainClass, flags, arguments);
     return ServerProcess.awaitReady(child, started, port, key, http);
+  }
+
+  /** Starts any command of the build that servers are of. */
+  Child startCommand(String name, String mainClass, List<String> flags, List<String> arguments)
+      throws IOException {
+    return track(
+        Child.start(name, flags, serverClassPath, mainClass, arguments, newLog(name), true));
   }
 
   private Child startHelper(String name, Class<?> main, String... arguments) throws IOException {

@@ -40,10 +40,13 @@ final class ServerProcess {
   private final int port;
   private final String key;
   private final Http http;
+  private final long startedNanos;
   private final Duration timeToReady;
 
-  private ServerProcess(Child child, int port, String key, Http http, Duration timeToReady) {
+  private ServerProcess(
+      Child child, int port, String key, Http http, long startedNanos, Duration timeToReady) {
     this.child = child;
+    this.startedNanos = startedNanos;
     this.port = port;
     this.key = key;
     this.http = http;
@@ -60,7 +63,7 @@ final class ServerProcess {
     while (true) {
       Duration elapsed = Duration.ofNanos(System.nanoTime() - startedNanos);
       if (isReady(http, port)) {
-        return new ServerProcess(child, port, key, http, elapsed);
+        return new ServerProcess(child, port, key, http, startedNanos, elapsed);
       }
       if (!child.isAlive()) {
         throw new ProofException("the server ended while it started:\n" + child.tail());
@@ -80,6 +83,11 @@ final class ServerProcess {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** When its process was started. */
+  long startedNanos() {
+    return startedNanos;
   }
 
   Child child() {
@@ -137,6 +145,11 @@ final class ServerProcess {
             .formatted(url, LoadPlan.objCode(endpoint), TOKEN));
   }
 
+  /** Sends one event. */
+  void send(String type, String data) {
+    call("POST", "/v1/events", "{\"type\":\"%s\",\"data\":%s}".formatted(type, data));
+  }
+
   /** All endpoints. */
   List<EndpointStatus> endpoints() {
     List<EndpointStatus> found = new ArrayList<>();
@@ -161,6 +174,15 @@ final class ServerProcess {
    */
   void restart(EndpointStatus endpoint) {
     call("POST", "/v1/endpoints/" + endpoint.id() + "/disable", "");
+    enable(endpoint);
+  }
+
+  /** Has an endpoint take nothing until somebody enables it. */
+  void freeze(EndpointStatus endpoint) {
+    call("POST", "/v1/endpoints/" + endpoint.id() + "/freeze", "");
+  }
+
+  void enable(EndpointStatus endpoint) {
     call("POST", "/v1/endpoints/" + endpoint.id() + "/enable", "");
   }
 

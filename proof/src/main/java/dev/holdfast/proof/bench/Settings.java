@@ -17,6 +17,7 @@ final class Settings {
   private static final int QUICK_SUBSCRIPTIONS = 100_000;
   private static final int QUICK_HISTORY = 100_000;
   private static final int QUICK_SOAK = 20;
+  private static final int QUICK_PARKED = 5_000;
   private static final int QUICK_MANY_ENDPOINTS = 1_000;
 
   @Option(
@@ -119,9 +120,17 @@ final class Settings {
   int claims;
 
   @Option(
+      names = "--parked",
+      paramLabel = "N",
+      description = "parked messages of an endpoint that comes back (default: ${DEFAULT-VALUE})",
+      defaultValue = "100000")
+  int parked;
+
+  @Option(
       names = "--subscriptions",
       paramLabel = "N",
-      description = "the most among which match looks (default: ${DEFAULT-VALUE})",
+      description =
+          "the most among which match looks (default: ${DEFAULT-VALUE})",
       defaultValue = "1000000")
   int subscriptions;
 
@@ -160,7 +169,7 @@ final class Settings {
   @Option(
       names = "--history",
       paramLabel = "N",
-      description = "finished messages in the database (default: ${DEFAULT-VALUE})",
+      description = "finished messages in the store (default: ${DEFAULT-VALUE})",
       defaultValue = "10000000")
   int history;
 
@@ -241,6 +250,7 @@ final class Settings {
       subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
       history = Math.min(history, QUICK_HISTORY);
       soak = Math.min(soak, QUICK_SOAK);
+      parked = Math.min(parked, QUICK_PARKED);
       manyEndpoints = Math.min(manyEndpoints, QUICK_MANY_ENDPOINTS);
       rounds = 1;
     }

@@ -15,11 +15,13 @@ import java.util.Map;
 /**
  * What happened between two moments while a load was running.
  *
+ * @param seconds how long that was
  * @param usage what each process used, by its name
  * @param busy the share of the machine that was used, from 0 to 1
  * @param others the share of the machine that processes other than ours used, from 0 to 1
  */
 record Window(
+    double seconds,
     double acceptedPerSecond,
     double deliveredPerSecond,
     long delivered,
@@ -152,6 +154,7 @@ record Window(
       usage.forEach(
           (name, now) -> used.put(name, now.minus(earlier.usage.getOrDefault(name, Usage.NONE))));
       return new Window(
+          (atNanos - earlier.atNanos) / 1e9,
           acceptedPerSecondSince(earlier),
           deliveredPerSecondSince(earlier),
           deliveredSince(earlier),
