@@ -60,6 +60,7 @@ public final class Bench implements Callable<Integer> {
           new LatencyScenario(),
           new CostScenario(),
           new IsolationScenario(),
+          new LongTailScenario(),
           new MatchScenario(),
           new WaitingScenario(InstantSource.system()),
           new HistoryScenario(InstantSource.system()),

@@ -10,6 +10,8 @@ import picocli.CommandLine.Option;
 /** What can be chosen on the command line about how scenarios run. */
 final class Settings {
   private static final int USUAL_RATE = 1_000;
+  private static final String USUAL_HEAP = "512m";
+  private static final String LARGE_HEAP = "2g";
   private static final int QUICK_SECONDS = 5;
   private static final int QUICK_WARM_UP = 2;
   private static final int QUICK_WAITING = 50_000;
@@ -130,7 +132,7 @@ final class Settings {
       names = "--subscriptions",
       paramLabel = "N",
       description =
-          "the most among which match looks (default: ${DEFAULT-VALUE})",
+          "the most among which match looks, and those of long-tail (default: ${DEFAULT-VALUE})",
       defaultValue = "1000000")
   int subscriptions;
 
@@ -183,9 +185,10 @@ final class Settings {
   @Option(
       names = "--server-heap",
       paramLabel = "SIZE",
-      description = "the server's -Xmx (default: ${DEFAULT-VALUE})",
-      defaultValue = "512m")
-  String serverHeap = "512m";
+      description =
+          "the server's -Xmx (default: ${DEFAULT-VALUE}; 2g for the million of long-tail)",
+      defaultValue = USUAL_HEAP)
+  String serverHeap = USUAL_HEAP;
 
   @Option(
       names = "--server-flag",
@@ -238,6 +241,11 @@ final class Settings {
 
   int rate() {
     return rate > 0 ? rate : USUAL_RATE;
+  }
+
+  /** The server's heap where the usual one is too small, unless somebody has chosen one. */
+  String largeHeap() {
+    return serverHeap.equals(USUAL_HEAP) ? LARGE_HEAP : serverHeap;
   }
 
   /** Shortens what {@code --quick} shortens. */

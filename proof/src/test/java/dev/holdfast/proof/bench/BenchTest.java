@@ -95,15 +95,20 @@ class BenchTest {
   void a_server_starts_and_delivers_beside_what_a_store_has() throws IOException {
     assertThat(
             bench(
-                "history,start",
+                "long-tail,history,start",
+                "--many-endpoints",
+                "60",
+                "--subscriptions",
+                "300",
                 "--history",
                 "20000"))
         .isZero();
 
-    for (String scenario : List.of("history")) {
+    for (String scenario : List.of("long-tail", "history")) {
       assertThat(figure(scenario, "accepted")).isPositive();
       assertThat(figure(scenario, "accepted and not arrived")).isZero();
     }
+    assertThat(figure("long-tail", "300 subscriptions, POST to arrival, p99.9")).isPositive();
     assertThat(figure("history", "finished messages removed in its turns"))
         .isBetween(1.0, 20_000.0);
     assertThat(figure("start", "without the cache, a subscription there, first delivery"))
