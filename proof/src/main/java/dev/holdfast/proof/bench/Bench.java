@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ./holdfast bench                              all scenarios, about 20 minutes",
+      "  ./holdfast bench                              all scenarios, about half an hour",
       "  ./holdfast bench --quick                      all scenarios, to see whether it works",
       "  ./holdfast bench --scenario reference,batch   only these",
       "  ./holdfast bench --seconds 120 --json out.json",
@@ -58,12 +58,16 @@ public final class Bench implements Callable<Integer> {
           HttpsScenario.warm(),
           HttpsScenario.cold(),
           new LatencyScenario(),
+          new CostScenario(),
           new IsolationScenario(),
+          new LongTailScenario(),
           new MatchScenario(),
           new WaitingScenario(InstantSource.system()),
+          new HistoryScenario(InstantSource.system()),
+          new RecoveryScenario(InstantSource.system()),
+          new StartScenario(),
           new TripsScenario(),
           new ClusterScenario(),
-          new HistoryScenario(InstantSource.system()),
           new SoakScenario());
 
   @Spec private @Nullable CommandSpec spec;

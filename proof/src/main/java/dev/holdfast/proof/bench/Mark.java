@@ -33,6 +33,13 @@ record Mark(long sentAtNanos, int number) {
     return start + "x".repeat(rest) + end;
   }
 
+  /** The same with a mark in it. */
+  static String data(int size, long sentAtNanos, int number) {
+    byte[] data = data(size).getBytes(US_ASCII);
+    write(data, offset(), sentAtNanos, number);
+    return new String(data, US_ASCII);
+  }
+
   /** Where the mark of {@link #data} begins, counted from the beginning of the data. */
   static int offset() {
     return 1 + PREFIX.length;

@@ -23,6 +23,11 @@ final class Median {
     return (sorted.get(size / 2) + sorted.get((size - 1) / 2)) / 2;
   }
 
+  /** The largest; 0 when there is none. */
+  double largest() {
+    return values.isEmpty() ? 0 : Collections.max(values);
+  }
+
   /** This one's value per the other's; 0 when that is 0. */
   double per(Median other) {
     return other.value() == 0 ? 0 : value() / other.value();

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import dev.holdfast.proof.bench.ServerProcess.Wish;
 import dev.holdfast.proof.stage.Child;
 import dev.holdfast.proof.stage.Http;
 import dev.holdfast.proof.stage.Progress;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The processes that a scenario needs, and the report that it writes to. */
@@ -128,6 +130,16 @@ final class Rig implements AutoCloseable {
 
   /** The same for one of several, which are told apart by their names. */
   ServerProcess startNode(String name, Place place, String... more) throws IOException {
+    List<String> flags = new ArrayList<>();
+    flags.add("-Xmx" + settings.serverHeap);
+    flags.addAll(settings.serverFlags);
+    return startServer(name, settings.serverMain, flags, place, more);
+  }
+
+  /** The same with a main class and flags for Java that are given. */
+  ServerProcess startServer(
+      String name, String mainClass, List<String> flags, Place place, String... more)
+      throws IOException {
     int port = freePort();
     String key = randomKey();
     List<String> arguments = new ArrayList<>();
@@ -141,21 +153,16 @@ final class Rig implements AutoCloseable {
     for (String setting : settings.serverSettings) {
       arguments.addAll(List.of("--set", setting));
     }
-    List<String> flags = new ArrayList<>();
-    flags.add("-Xmx" + settings.serverHeap);
-    flags.addAll(settings.serverFlags);
     long started = System.nanoTime();
-    Child child =
-        track(
-            Child.start(
-                name,
-                flags,
-                serverClassPath,
-                settings.serverMain,
-                arguments,
-                newLog("server"),
-                true));
+    Child child = startCommand(name, mainClass, flags, arguments);
     return ServerProcess.awaitReady(child, started, port, key, http);
+  }
+
+  /** Starts any command of the build that servers are of. */
+  Child startCommand(String name, String mainClass, List<String> flags, List<String> arguments)
+      throws IOException {
+    return track(
+        Child.start(name, flags, serverClassPath, mainClass, arguments, newLog(name), true));
   }
 
   private Child startHelper(String name, Class<?> main, String... arguments) throws IOException {
@@ -194,6 +201,15 @@ final class Rig implements AutoCloseable {
     for (int i = 0; i < endpoints; i++) {
       server.subscribe(receiver.url(EVENTS, i), LoadPlan.type(i));
     }
+  }
+
+  /** The same for so many that they are made with few calls. */
+  void subscribeMany(ServerProcess server, ReceiverProcess receiver, int endpoints) {
+    progress.step("subscribing %,d endpoints".formatted(endpoints));
+    server.subscribe(
+        IntStream.range(0, endpoints)
+            .mapToObj(i -> new Wish(receiver.url(EVENTS, i), LoadPlan.type(i)))
+            .toList());
   }
 
   /**

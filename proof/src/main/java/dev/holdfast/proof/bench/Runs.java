@@ -113,7 +113,7 @@ final class Runs {
 
   Window window(ServerProcess server, char group, int seconds) {
     List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
-    return Window.measure(rig, load, receiver, group, children, seconds);
+    return Window.measure(rig, load, receiver, group, children, seconds, accepted);
   }
 
   /** A whole run: warm up, measure, and wait until all has arrived. */

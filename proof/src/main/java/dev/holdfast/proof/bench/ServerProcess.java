@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,6 +26,10 @@ final class ServerProcess {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_JCMD = Duration.ofSeconds(30);
+
+  /** Subscriptions in one call. */
+  private static final int MOST_IMPORTED = 5_000;
+
   private static final Duration ASK_EVERY = Duration.ofMillis(10);
   private static final Pattern COMMITS =
       Pattern.compile(
@@ -35,15 +40,21 @@ final class ServerProcess {
   private final int port;
   private final String key;
   private final Http http;
+  private final long startedNanos;
   private final Duration timeToReady;
 
-  private ServerProcess(Child child, int port, String key, Http http, Duration timeToReady) {
+  private ServerProcess(
+      Child child, int port, String key, Http http, long startedNanos, Duration timeToReady) {
     this.child = child;
+    this.startedNanos = startedNanos;
     this.port = port;
     this.key = key;
     this.http = http;
     this.timeToReady = timeToReady;
   }
+
+  /** A subscription that is made with many others. */
+  record Wish(String url, String type) {}
 
   /** An endpoint, as the server tells it. */
   record EndpointStatus(String id, String url, String state) {}
@@ -52,7 +63,7 @@ final class ServerProcess {
     while (true) {
       Duration elapsed = Duration.ofNanos(System.nanoTime() - startedNanos);
       if (isReady(http, port)) {
-        return new ServerProcess(child, port, key, http, elapsed);
+        return new ServerProcess(child, port, key, http, startedNanos, elapsed);
       }
       if (!child.isAlive()) {
         throw new ProofException("the server ended while it started:\n" + child.tail());
@@ -72,6 +83,11 @@ final class ServerProcess {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** When its process was started. */
+  long startedNanos() {
+    return startedNanos;
   }
 
   Child child() {
@@ -95,6 +111,17 @@ final class ServerProcess {
     call("POST", "/v1/subscriptions", "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(url, type));
   }
 
+  /** Makes many subscriptions, with few calls. */
+  void subscribe(List<Wish> wishes) {
+    for (int first = 0; first < wishes.size(); first += MOST_IMPORTED) {
+      String items =
+          wishes.subList(first, Math.min(wishes.size(), first + MOST_IMPORTED)).stream()
+              .map(wish -> "{\"url\":\"%s\",\"types\":[\"%s\"]}".formatted(wish.url, wish.type))
+              .collect(Collectors.joining(","));
+      call("POST", "/v1/subscriptions/import", "{\"subscriptions\":[" + items + "]}");
+    }
+  }
+
   /**
    * Subscribes with messages in the format of the Workfront-shaped API, as {@link #subscribePlain}
    * does, but signed.
@@ -116,6 +143,11 @@ final class ServerProcess {
         "/attask/eventsubscription/api/v1/subscriptions",
         "{\"url\":\"%s\",\"objCode\":\"%s\",\"eventType\":\"UPDATE\",\"authToken\":\"%s\"}"
             .formatted(url, LoadPlan.objCode(endpoint), TOKEN));
+  }
+
+  /** Sends one event. */
+  void send(String type, String data) {
+    call("POST", "/v1/events", "{\"type\":\"%s\",\"data\":%s}".formatted(type, data));
   }
 
   /** All endpoints. */
@@ -142,6 +174,15 @@ final class ServerProcess {
    */
   void restart(EndpointStatus endpoint) {
     call("POST", "/v1/endpoints/" + endpoint.id() + "/disable", "");
+    enable(endpoint);
+  }
+
+  /** Has an endpoint take nothing until somebody enables it. */
+  void freeze(EndpointStatus endpoint) {
+    call("POST", "/v1/endpoints/" + endpoint.id() + "/freeze", "");
+  }
+
+  void enable(EndpointStatus endpoint) {
     call("POST", "/v1/endpoints/" + endpoint.id() + "/enable", "");
   }
 

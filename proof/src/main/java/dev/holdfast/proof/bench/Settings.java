@@ -10,6 +10,8 @@ import picocli.CommandLine.Option;
 /** What can be chosen on the command line about how scenarios run. */
 final class Settings {
   private static final int USUAL_RATE = 1_000;
+  private static final String USUAL_HEAP = "512m";
+  private static final String LARGE_HEAP = "2g";
   private static final int QUICK_SECONDS = 5;
   private static final int QUICK_WARM_UP = 2;
   private static final int QUICK_WAITING = 50_000;
@@ -17,6 +19,8 @@ final class Settings {
   private static final int QUICK_SUBSCRIPTIONS = 100_000;
   private static final int QUICK_HISTORY = 100_000;
   private static final int QUICK_SOAK = 20;
+  private static final int QUICK_PARKED = 5_000;
+  private static final int QUICK_MANY_ENDPOINTS = 1_000;
 
   @Option(
       names = "--seconds",
@@ -43,6 +47,13 @@ final class Settings {
       description = "endpoints that events go to (default: ${DEFAULT-VALUE})",
       defaultValue = "100")
   int endpoints;
+
+  @Option(
+      names = "--many-endpoints",
+      paramLabel = "N",
+      description = "the same where there are to be many (default: ${DEFAULT-VALUE})",
+      defaultValue = "10000")
+  int manyEndpoints;
 
   @Option(
       names = "--connections",
@@ -111,9 +122,17 @@ final class Settings {
   int claims;
 
   @Option(
+      names = "--parked",
+      paramLabel = "N",
+      description = "parked messages of an endpoint that comes back (default: ${DEFAULT-VALUE})",
+      defaultValue = "100000")
+  int parked;
+
+  @Option(
       names = "--subscriptions",
       paramLabel = "N",
-      description = "the most among which match looks (default: ${DEFAULT-VALUE})",
+      description =
+          "the most among which match looks, and those of long-tail (default: ${DEFAULT-VALUE})",
       defaultValue = "1000000")
   int subscriptions;
 
@@ -152,7 +171,7 @@ final class Settings {
   @Option(
       names = "--history",
       paramLabel = "N",
-      description = "finished messages in the database (default: ${DEFAULT-VALUE})",
+      description = "finished messages in the store (default: ${DEFAULT-VALUE})",
       defaultValue = "10000000")
   int history;
 
@@ -166,9 +185,10 @@ final class Settings {
   @Option(
       names = "--server-heap",
       paramLabel = "SIZE",
-      description = "the server's -Xmx (default: ${DEFAULT-VALUE})",
-      defaultValue = "512m")
-  String serverHeap = "512m";
+      description =
+          "the server's -Xmx (default: ${DEFAULT-VALUE}; 2g for the million of long-tail)",
+      defaultValue = USUAL_HEAP)
+  String serverHeap = USUAL_HEAP;
 
   @Option(
       names = "--server-flag",
@@ -223,6 +243,11 @@ final class Settings {
     return rate > 0 ? rate : USUAL_RATE;
   }
 
+  /** The server's heap where the usual one is too small, unless somebody has chosen one. */
+  String largeHeap() {
+    return serverHeap.equals(USUAL_HEAP) ? LARGE_HEAP : serverHeap;
+  }
+
   /** Shortens what {@code --quick} shortens. */
   void settle() {
     if (quick) {
@@ -233,6 +258,8 @@ final class Settings {
       subscriptions = Math.min(subscriptions, QUICK_SUBSCRIPTIONS);
       history = Math.min(history, QUICK_HISTORY);
       soak = Math.min(soak, QUICK_SOAK);
+      parked = Math.min(parked, QUICK_PARKED);
+      manyEndpoints = Math.min(manyEndpoints, QUICK_MANY_ENDPOINTS);
       rounds = 1;
     }
   }

@@ -245,11 +245,11 @@ final class WaitingScenario implements Scenario {
       Instant now,
       IntFunction<Instant> due) {
     try (SqliteStore store = SqliteStore.open(data)) {
-      new Backlog(store, group, dataBytes)
+      StoredMessages.ofNow(store, group, dataBytes)
           .write(
               count,
-              now,
-              due,
+              _ -> now,
+              StoredMessages.waiting(due),
               written ->
                   rig.progress().tick("writing message %,d of %,d".formatted(written, count)));
     } catch (StoreRefused | StoreException e) {

@@ -15,11 +15,13 @@ import java.util.Map;
 /**
  * What happened between two moments while a load was running.
  *
+ * @param seconds how long that was
  * @param usage what each process used, by its name
  * @param busy the share of the machine that was used, from 0 to 1
  * @param others the share of the machine that processes other than ours used, from 0 to 1
  */
 record Window(
+    double seconds,
     double acceptedPerSecond,
     double deliveredPerSecond,
     long delivered,
@@ -40,6 +42,22 @@ record Window(
       char group,
       List<Child> children,
       int seconds) {
+    return measure(rig, load, receiver, group, children, seconds, 0);
+  }
+
+  /**
+   * The same with a receiver that has counted before.
+   *
+   * @param before how many events it was sent by loads before this one
+   */
+  static Window measure(
+      Rig rig,
+      LoadProcess load,
+      ReceiverProcess receiver,
+      char group,
+      List<Child> children,
+      int seconds,
+      long before) {
     Moment first = Moment.now(load, receiver, group, children);
     Moment last = first;
     List<Point> accepted = new ArrayList<>();
@@ -55,7 +73,7 @@ record Window(
                       seconds,
                       now.acceptedPerSecondSince(last),
                       now.deliveredPerSecondSince(last),
-                      now.accepted.accepted() - now.arrived.numbers(group)));
+                      before + now.accepted.accepted() - now.arrived.numbers(group)));
       accepted.add(new Point(i, now.acceptedPerSecondSince(last)));
       delivered.add(new Point(i, now.deliveredPerSecondSince(last)));
       last = now;
@@ -136,6 +154,7 @@ record Window(
       usage.forEach(
           (name, now) -> used.put(name, now.minus(earlier.usage.getOrDefault(name, Usage.NONE))));
       return new Window(
+          (atNanos - earlier.atNanos) / 1e9,
           acceptedPerSecondSince(earlier),
           deliveredPerSecondSince(earlier),
           deliveredSince(earlier),

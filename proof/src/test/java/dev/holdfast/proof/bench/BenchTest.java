@@ -32,33 +32,52 @@ import tools.jackson.databind.json.JsonMapper;
 class BenchTest {
   @TempDir Path directory;
 
+  /** One run, so that what they are compared with is measured once. */
   @Test
   void a_server_delivers_everything_it_accepts_and_nothing_is_left_behind() throws IOException {
     Path html = directory.resolve("report.html");
+    List<String> scenarios =
+        List.of("batch", "large", "fan-out", "signed", "https", "https-cold", "cost", "recovery");
     assertThat(
-            bench("batch", "--seconds", "2", "--set", "retry.unit=1s", "--html", html.toString()))
+            bench(
+                String.join(",", scenarios),
+                "--endpoints",
+                "20",
+                "--many-endpoints",
+                "50",
+                "--parked",
+                "200",
+                "--set",
+                "retry.unit=1s",
+                "--html",
+                html.toString()))
         .isZero();
 
-    assertThat(figure("batch", "accepted")).isPositive();
-    assertThat(figure("batch", "accepted and not arrived")).isZero();
+    for (String scenario : scenarios) {
+      assertThat(figure(scenario, "accepted")).isPositive();
+      assertThat(figure(scenario, "accepted and not arrived")).isZero();
+    }
+    for (String scenario : List.of("large", "fan-out")) {
+      assertThat(figure(scenario, "arrived more than once")).isZero();
+    }
+    for (String scenario : List.of("https", "https-cold")) {
+      assertThat(figure(scenario, "delivered per second, HTTP")).isNotNegative();
+      assertThat(figure(scenario, "delivered per second, HTTPS")).isNotNegative();
+    }
+    for (String load : List.of("batches", "batches to 50 endpoints", "batches, caller-given ids")) {
+      assertThat(figure("cost", load + ", written, times the payload")).isPositive();
+    }
+    assertThat(figure("recovery", "drained per second")).isPositive();
+    assertThat(figure("recovery", "accepted")).isGreaterThan(200);
     assertThat(report().path("series").findValuesAsString("name"))
-        .contains("accepted", "delivered");
-    assertThat(html).content().contains("<h2>batch</h2>", "messages per second</figcaption>");
+        .contains("before", "while it drains");
+    assertThat(html)
+        .content()
+        .contains("<h2>batch</h2>", "POST to arrival at others, ms</figcaption>");
     assertThat(figure("batch", "share of the bare client")).isPositive();
     assertThat(figure("reference", "bare client, posts per second, 1,024 bytes of data"))
         .isPositive();
     assertThat(data()).isEmptyDirectory();
-  }
-
-  @Test
-  void large_events_and_those_that_many_want_arrive_everywhere() throws IOException {
-    assertThat(bench("large,fan-out", "--endpoints", "20")).isZero();
-
-    for (String scenario : List.of("large", "fan-out")) {
-      assertThat(figure(scenario, "accepted")).isPositive();
-      assertThat(figure(scenario, "accepted and not arrived")).isZero();
-      assertThat(figure(scenario, "arrived more than once")).isZero();
-    }
   }
 
   @Test
@@ -72,23 +91,28 @@ class BenchTest {
   }
 
   @Test
-  void a_server_delivers_over_https_on_kept_and_on_new_connections() throws IOException {
-    assertThat(bench("https,https-cold", "--set", "retry.unit=1s")).isZero();
+  @EnabledIfSystemProperty(named = "holdfast.slow", matches = "true")
+  void a_server_starts_and_delivers_beside_what_a_store_has() throws IOException {
+    assertThat(
+            bench(
+                "long-tail,history,start",
+                "--many-endpoints",
+                "60",
+                "--subscriptions",
+                "300",
+                "--history",
+                "20000"))
+        .isZero();
 
-    for (String scenario : List.of("https", "https-cold")) {
-      assertThat(figure(scenario, "delivered per second, HTTP")).isNotNegative();
-      assertThat(figure(scenario, "delivered per second, HTTPS")).isNotNegative();
+    for (String scenario : List.of("long-tail", "history")) {
       assertThat(figure(scenario, "accepted")).isPositive();
       assertThat(figure(scenario, "accepted and not arrived")).isZero();
     }
-  }
-
-  @Test
-  void a_server_delivers_with_and_without_signatures() throws IOException {
-    assertThat(bench("signed")).isZero();
-
-    assertThat(figure("signed", "accepted")).isPositive();
-    assertThat(figure("signed", "accepted and not arrived")).isZero();
+    assertThat(figure("long-tail", "300 subscriptions, POST to arrival, p99.9")).isPositive();
+    assertThat(figure("history", "finished messages removed in its turns"))
+        .isBetween(1.0, 20_000.0);
+    assertThat(figure("start", "without the cache, a subscription there, first delivery"))
+        .isPositive();
   }
 
   @Test
@@ -149,6 +173,8 @@ class BenchTest {
     assertThat(
             bench(
                 "single",
+                "--seconds",
+                "2",
                 "--server-main",
                 FakeServer.class.getName(),
                 "--set",
@@ -162,6 +188,8 @@ class BenchTest {
     assertThat(figure("single", "accepted and not arrived")).isPositive();
     assertThat(figure("single", "arrived more than once")).isPositive();
     assertThat(report().path("failures").toString()).contains("did not arrive");
+    assertThat(report().path("series").findValuesAsString("name"))
+        .contains("accepted", "delivered");
   }
 
   @Test

@@ -22,17 +22,17 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 /**
- * Writes waiting messages straight into a store: what would take two days of failing endpoints.
+ * Writes messages straight into a store that no server has open: what would take days of failing
+ * endpoints, or of traffic.
  *
- * <p>The endpoints and their subscriptions are there already. A message is due at a slot of the
+ * <p>The endpoints and their subscriptions are there already. What is scheduled is so by the
  * schedule that a server has by default.
  */
-final class Backlog {
+final class StoredMessages {
   private static final RetrySchedule SCHEDULE = new RetrySchedule(Duration.ofMillis(84_800), 11);
   private static final int EVENTS_IN_A_BATCH = 5_000;
   private static final int NODE = 0;
@@ -42,33 +42,63 @@ final class Backlog {
   private final IdSource ids;
   private final byte[] data;
 
+  /** What became of a message, as it is written right after its acceptance. */
+  interface Fate {
+    Write of(Message message, Instant accepted, int number);
+  }
+
+  /** What is done after each batch. */
+  interface AfterBatch {
+    void written(int messages) throws StoreException;
+  }
+
+  private StoredMessages(Store store, List<Subscription> subscriptions, IdSource ids, byte[] data) {
+    this.store = store;
+    this.subscriptions = subscriptions;
+    this.ids = ids;
+    this.data = data;
+  }
+
   /**
-   * Prepares to write.
+   * Prepares to write messages that are accepted now.
    *
    * @param group messages go to the endpoints of this group of the receiver
    * @param dataBytes how large the data of each event is
    */
-  Backlog(Store store, char group, int dataBytes) throws StoreException {
-    this.store = store;
-    this.data = Mark.data(dataBytes).getBytes(US_ASCII);
+  static StoredMessages ofNow(Store store, char group, int dataBytes) throws StoreException {
     Snapshot snapshot = store.snapshot();
+    IdSource ids = new IdSource(NODE, snapshot.highestId());
+    return of(store, snapshot, ids, group, dataBytes);
+  }
+
+  /** The same for messages that were accepted before all that the store has. */
+  static StoredMessages ofThePast(Store store, char group, int dataBytes) throws StoreException {
+    return of(store, store.snapshot(), new IdSource(NODE, 0), group, dataBytes);
+  }
+
+  private static StoredMessages of(
+      Store store, Snapshot snapshot, IdSource ids, char group, int dataBytes) {
     Set<Long> endpoints =
         snapshot.endpoints().stream()
             .filter(endpoint -> endpoint.url().contains("/" + group + "/"))
             .map(Endpoint::id)
             .collect(Collectors.toSet());
-    this.subscriptions =
+    List<Subscription> subscriptions =
         snapshot.subscriptions().stream()
             .filter(subscription -> endpoints.contains(subscription.endpoint()))
             .toList();
     if (subscriptions.isEmpty()) {
       throw new IllegalStateException("no subscription for group " + group);
     }
-    this.ids = new IdSource(NODE, snapshot.highestId());
+    return new StoredMessages(store, subscriptions, ids, Mark.data(dataBytes).getBytes(US_ASCII));
   }
 
-  /** Writes {@code count} messages that are due when {@code due} says. */
-  void write(int count, Instant now, IntFunction<Instant> due, IntConsumer progress)
+  /**
+   * Writes {@code count} messages.
+   *
+   * @param accepted when each was accepted: never before the one before it
+   */
+  void write(int count, IntFunction<Instant> accepted, Fate fate, AfterBatch afterBatch)
       throws StoreException {
     for (int first = 0; first < count; first += EVENTS_IN_A_BATCH) {
       int last = Math.min(count, first + EVENTS_IN_A_BATCH);
@@ -76,6 +106,7 @@ final class Backlog {
       List<Write> writes = new ArrayList<>();
       for (int i = first; i < last; i++) {
         Subscription subscription = subscriptions.get(i % subscriptions.size());
+        Instant now = accepted.apply(i);
         Event event = event(subscription, i, now);
         Message message =
             Message.pending(
@@ -85,11 +116,11 @@ final class Backlog {
                 subscription.endpoint(),
                 event.size());
         events.add(new AcceptedEvent(event, List.of(message)));
-        writes.add(failed(message, now, due.apply(i)));
+        writes.add(fate.of(message, now, i));
       }
       writes.addFirst(new Write.Accept(events));
       store.write(new Batch(writes, List.of()));
-      progress.accept(last);
+      afterBatch.written(last);
     }
   }
 
@@ -101,7 +132,11 @@ final class Backlog {
         ids.next(now), subscription.tenant(), type, null, null, marked, null, null, null);
   }
 
-  /** The message after an attempt that failed so long ago that its next slot is {@code due}. */
+  /** An attempt has failed so long ago that the next slot is when {@code due} says. */
+  static Fate waiting(IntFunction<Instant> due) {
+    return (message, accepted, number) -> failed(message, accepted, due.apply(number));
+  }
+
   private static Write failed(Message message, Instant now, Instant due) {
     int slot = 1;
     while (SCHEDULE.slot(now, slot).isBefore(due)) {
@@ -125,5 +160,21 @@ final class Backlog {
             null);
     Outcome outcome = Outcome.Failure.of(Outcome.Failure.Kind.CONNECT);
     return new Write.Retry(waiting, new Attempt(message.id(), slot, base, 1, true, outcome));
+  }
+
+  /** Its endpoint took nothing when it was accepted: it is parked until its deadline. */
+  static Fate parked() {
+    return (message, accepted, _) ->
+        new Write.Park(message.as(Status.PARKED, accepted, SCHEDULE.deadline(accepted)));
+  }
+
+  /** The first attempt has succeeded. */
+  static Fate delivered() {
+    Outcome outcome = new Outcome.Success(200, Outcome.NO_RESPONSE);
+    return (message, accepted, _) ->
+        new Write.Deliver(
+            message,
+            new Attempt(message.id(), 1, accepted, 1, true, outcome),
+            accepted.plusMillis(1));
   }
 }
