@@ -122,7 +122,7 @@ final class CostScenario implements Scenario {
         @Nullable Target synced)
         throws IOException {
       rig.progress().step(what);
-      runs.start(plan);
+      runs.start(plan, what);
       rig.watch(what + ", warming up", rig.settings().warmUp);
       long commits = server.commits();
       Window window = runs.window(server, Math.max(1, rig.settings().seconds * 2 / 3));

@@ -88,7 +88,7 @@ final class HistoryScenario implements Scenario {
       OptionalLong atFirst = isFull ? archive.events() : OptionalLong.empty();
       long acceptedBefore = runs.accepted();
       ServerProcess server = rig.startServer(place, archive.settings().toArray(String[]::new));
-      runs.start(runs.batches(server));
+      runs.start(runs.batches(server), what);
       rig.watch("warming up", rig.settings().warmUp);
       OptionalLong before = isFull ? archive.events() : OptionalLong.empty();
       Window window = runs.window(server, Math.max(1, rig.settings().seconds / 3));

@@ -108,7 +108,8 @@ final class HttpsScenario implements Scenario {
       rig.watch(what + ", warming up", settings.warmUp);
       List<Child> children = List.of(server.child(), load.child(), receiver.child());
       int seconds = Math.max(1, settings.seconds / 2);
-      Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds);
+      Window window =
+          Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds, accepted, what);
       last = load.stop();
       sent += last.sent();
       accepted += last.accepted();

@@ -24,6 +24,7 @@ final class Runs {
   private final char[] groups;
   private long sent;
   private long accepted;
+  private String what = "";
   private LoadProcess.Counts last;
 
   /**
@@ -78,7 +79,13 @@ final class Runs {
         .with(Setting.RATE, perSecond);
   }
 
-  void start(LoadPlan plan) {
+  /**
+   * Starts a load.
+   *
+   * @param text what it is, among others of the same scenario
+   */
+  void start(LoadPlan plan, String text) {
+    what = text;
     load.start(plan.with(Setting.FIRST_NUMBER, Math.toIntExact(sent)));
   }
 
@@ -86,9 +93,9 @@ final class Runs {
    * Starts a load and lets it run until what its beginning stirs up is over: new connections have
    * all processes give up compiled code, and make it anew. What comes after is counted.
    */
-  void begin(LoadPlan plan, String what) {
-    start(plan);
-    rig.watch(what + ", settling", Math.min(SETTLING_SECONDS, rig.settings().warmUp));
+  void begin(LoadPlan plan, String text) {
+    start(plan, text);
+    rig.watch(text + ", settling", Math.min(SETTLING_SECONDS, rig.settings().warmUp));
     mark();
   }
 
@@ -99,9 +106,9 @@ final class Runs {
   }
 
   /** Sends for some time and waits until all has arrived, and nobody counts. */
-  void warmUp(LoadPlan plan, String what, int seconds) {
-    start(plan);
-    rig.watch(what + ", warming up", seconds);
+  void warmUp(LoadPlan plan, String text, int seconds) {
+    start(plan, text);
+    rig.watch(text + ", warming up", seconds);
     stop();
     awaitAll();
   }
@@ -113,13 +120,13 @@ final class Runs {
 
   Window window(ServerProcess server, char group, int seconds) {
     List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
-    return Window.measure(rig, load, receiver, group, children, seconds, accepted);
+    return Window.measure(rig, load, receiver, group, children, seconds, accepted, what);
   }
 
   /** A whole run: warm up, measure, and wait until all has arrived. */
-  Window measure(ServerProcess server, LoadPlan plan, String what, int seconds) {
-    start(plan);
-    rig.watch(what + ", warming up", rig.settings().warmUp);
+  Window measure(ServerProcess server, LoadPlan plan, String text, int seconds) {
+    start(plan, text);
+    rig.watch(text + ", warming up", rig.settings().warmUp);
     Window window = window(server, seconds);
     stop();
     awaitAll();

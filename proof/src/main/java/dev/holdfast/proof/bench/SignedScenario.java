@@ -127,7 +127,8 @@ final class SignedScenario implements Scenario {
               .with(Setting.FIRST_NUMBER, Math.toIntExact(sent)));
       rig.watch(name(way) + ", warming up", settings.warmUp);
       List<Child> children = List.of(server.child(), load.child(), receiver.child());
-      Window window = Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds);
+      Window window =
+          Window.measure(rig, load, receiver, Rig.EVENTS, children, seconds, accepted, name(way));
       windows.computeIfAbsent(way, _ -> new ArrayList<>()).add(window);
       last = load.stop();
       sent += last.sent();

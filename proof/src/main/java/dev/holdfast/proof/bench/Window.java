@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What happened between two moments while a load was running.
@@ -42,13 +44,14 @@ record Window(
       char group,
       List<Child> children,
       int seconds) {
-    return measure(rig, load, receiver, group, children, seconds, 0);
+    return measure(rig, load, receiver, group, children, seconds, 0, "");
   }
 
   /**
    * The same with a receiver that has counted before.
    *
    * @param before how many events it was sent by loads before this one
+   * @param what the load is, among others of the same scenario
    */
   static Window measure(
       Rig rig,
@@ -57,7 +60,8 @@ record Window(
       char group,
       List<Child> children,
       int seconds,
-      long before) {
+      long before,
+      String what) {
     Moment first = Moment.now(load, receiver, group, children);
     Moment last = first;
     List<Point> accepted = new ArrayList<>();
@@ -79,7 +83,7 @@ record Window(
       last = now;
     }
     rig.progress().end();
-    draw(rig, accepted, delivered);
+    draw(rig, what, accepted, delivered);
     Window window = last.since(first);
     if (window.others > OTHERS_MATTER) {
       rig.report()
@@ -90,19 +94,22 @@ record Window(
     return window;
   }
 
-  /** Adds the rates as a chart; those of a scenario's further windows have numbers. */
-  private static void draw(Rig rig, List<Point> accepted, List<Point> delivered) {
+  /** Adds the rates as a chart; those of what was measured before have numbers. */
+  private static void draw(Rig rig, String what, List<Point> accepted, List<Point> delivered) {
     if (delivered.size() < 2) {
       return;
     }
     String scenario = rig.progress().currentScenario();
-    long before =
+    String first = what.isEmpty() ? CHART : CHART + ", " + what;
+    Set<String> taken =
         rig.report().lines().stream()
-            .filter(line -> line.scenario().equals(scenario) && line.chart().startsWith(CHART))
+            .filter(line -> line.scenario().equals(scenario))
             .map(Series::chart)
-            .distinct()
-            .count();
-    String chart = before == 0 ? CHART : CHART + ", " + (before + 1);
+            .collect(Collectors.toSet());
+    String chart = first;
+    for (int i = 2; taken.contains(chart); i++) {
+      chart = first + ", " + i;
+    }
     rig.report().line(new Series(scenario, chart, "accepted", "seconds", "/s", accepted));
     rig.report().line(new Series(scenario, chart, "delivered", "seconds", "/s", delivered));
   }

@@ -15,6 +15,9 @@ record Axis(DoubleUnaryOperator place, List<Tick> ticks) {
   private static final double[] ROUND = {1, 2, 5, 10};
   private static final double[] PERCENTILES = {0, 50, 90, 99, 99.9, 99.99, 99.999};
 
+  /** From here on, 0 % and 50 % are too near to each other for both to be written. */
+  private static final double LONG_DECADES = 3.5;
+
   /** A value with its text. */
   record Tick(double value, String text) {}
 
@@ -45,7 +48,8 @@ record Axis(DoubleUnaryOperator place, List<Tick> ticks) {
     double end = Math.max(1, decades(Math.min(most, 99.9999)));
     List<Tick> ticks = new ArrayList<>();
     for (double percentile : PERCENTILES) {
-      if (decades(percentile) <= end + 1e-9) {
+      boolean isClear = percentile > 0 || end < LONG_DECADES;
+      if (isClear && decades(percentile) <= end + 1e-9) {
         String text = Double.toString(percentile).replaceFirst("\\.0$", "");
         ticks.add(new Tick(percentile, text + " %"));
       }

@@ -43,12 +43,18 @@ class AxisTest {
   void percentiles_are_equally_far_apart_where_ten_times_fewer_are_beyond() {
     Axis axis = Axis.percentiles(99.99);
 
-    assertThat(texts(axis)).containsExactly("0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %");
+    assertThat(texts(axis)).containsExactly("50 %", "90 %", "99 %", "99.9 %", "99.99 %");
     assertThat(axis.at(0)).isZero();
     assertThat(axis.at(90)).isCloseTo(0.25, within(1e-9));
     assertThat(axis.at(99)).isCloseTo(0.5, within(1e-9));
     assertThat(axis.at(99.9)).isCloseTo(0.75, within(1e-9));
     assertThat(axis.at(100)).isEqualTo(1);
+  }
+
+  @Test
+  void the_lowest_percentile_is_written_where_there_is_room_for_it() {
+    assertThat(texts(Axis.percentiles(99.9)))
+        .containsExactly("0 %", "50 %", "90 %", "99 %", "99.9 %");
   }
 
   private static List<String> texts(Axis axis) {
