@@ -28,6 +28,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,6 +45,9 @@ import org.jspecify.annotations.Nullable;
  * before it is finished, whichever writes of the batch said so.
  */
 final class Writer implements AutoCloseable {
+  private static final Comparator<Write.Deliver> BY_MESSAGE =
+      Comparator.comparingLong(deliver -> deliver.message().id());
+
   private final Connection connection;
   private final Mark mark;
   private final ContentDigest digest = new ContentDigest();
@@ -84,6 +88,12 @@ final class Writer implements AutoCloseable {
 
   /** How many messages each event with a caller's id has that this batch brought. */
   private final Map<Long, Integer> claimedNow = new HashMap<>();
+
+  /**
+   * What this batch delivers. It ended in any order and is written in the order of ids: then most
+   * of it goes to the end of its table, where SQLite fills each page before it begins another.
+   */
+  private final List<Write.Deliver> delivers = new ArrayList<>();
 
   private final Tenants tenants;
   private final HistoryIndex index;
@@ -263,6 +273,7 @@ final class Writer implements AutoCloseable {
                   sealAgain(endpoint);
                 }
               }
+              deliver();
               for (Gathered rows : inOrder) {
                 rows.flush();
               }
@@ -381,6 +392,7 @@ final class Writer implements AutoCloseable {
     tenants.undone();
     chains.undone();
     index.undone();
+    delivers.clear();
     try {
       for (Gathered rows : inOrder) {
         rows.clear();
@@ -395,7 +407,7 @@ final class Writer implements AutoCloseable {
   private void gather(Write write, List<AcceptResult> accepts) throws SQLException {
     switch (write) {
       case Write.Accept accept -> accepts.add(accept(accept.events()));
-      case Write.Deliver deliver -> deliver(deliver);
+      case Write.Deliver deliver -> delivers.add(deliver);
       case Write.Retry retry -> {
         change(retry.message());
         PreparedStatement row = attempts.row();
@@ -670,6 +682,14 @@ final class Writer implements AutoCloseable {
     row.setLong(9, Rows.sum(message));
     row.setLong(10, message.id());
     changed.add();
+  }
+
+  private void deliver() throws SQLException {
+    delivers.sort(BY_MESSAGE);
+    for (Write.Deliver deliver : delivers) {
+      deliver(deliver);
+    }
+    delivers.clear();
   }
 
   private void deliver(Write.Deliver deliver) throws SQLException {

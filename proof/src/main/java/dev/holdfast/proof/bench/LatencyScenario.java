@@ -147,6 +147,8 @@ final class LatencyScenario implements Scenario {
       report.add(NAME, part + ", POST to 202, p99", answer.p99(), "ms");
       report.add(NAME, part + ", server, CPU per message", window.cpuMicros(server.child()), "µs");
       report.add(NAME, part + ", machine busy", 100 * window.busy(), "%");
+      report.add(
+          NAME, part + ", machine kept from running by its host", 100 * window.stolen(), "%");
       line(report, part, taken);
     }
 

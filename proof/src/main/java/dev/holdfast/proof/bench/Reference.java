@@ -110,15 +110,7 @@ final class Reference {
     }
     int port = encrypted ? receiver.encryptedPort() : receiver.port();
     Window window =
-        measure(
-            LoadPlan.of(Kind.BARE_CLIENT, port, "none")
-                .with(Setting.CONNECTIONS, rig.settings().connections)
-                .with(Setting.ENDPOINTS, rig.settings().endpoints)
-                .with(Setting.DATA_BYTES, dataBytes)
-                .with(Setting.ENCRYPTED, encrypted ? 1 : 0),
-            load,
-            receiver,
-            Rig.EVENTS);
+        measure(BarePosts.plan(rig, port, dataBytes, encrypted), load, receiver, Rig.EVENTS);
     rig.report().add(NAME, name, window.deliveredPerSecond(), "/s");
     rig.report().add(NAME, "its CPU per post", window.cpuMicros(load.child()), "µs");
     rig.report().add(NAME, "receiver, CPU per request", window.cpuMicros(receiver.child()), "µs");

@@ -16,7 +16,8 @@ final class Runs {
   /** Much less than a second's worth, so that there is little to wait for between two runs. */
   private static final int MAX_UNDELIVERED = 5_000;
 
-  private static final int SETTLING_SECONDS = 5;
+  /** Until all processes have compiled again what new connections made them give up. */
+  static final int SETTLING_SECONDS = 5;
 
   private final Rig rig;
   private final LoadProcess load;

@@ -33,7 +33,7 @@ final class Settings {
       names = "--warm-up",
       paramLabel = "N",
       description = "seconds of the same load before each measurement (default: ${DEFAULT-VALUE})",
-      defaultValue = "5")
+      defaultValue = "20")
   int warmUp;
 
   @Option(

@@ -6,7 +6,10 @@ import dev.holdfast.proof.stage.Child;
 import dev.holdfast.proof.stage.Report;
 import dev.holdfast.proof.stage.Report.Target;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** How many messages a second are accepted and delivered, and keep being so. */
@@ -87,23 +90,34 @@ final class ThroughputScenario implements Scenario {
 
   @Override
   public void run(Rig rig) throws IOException {
-    double posts = rig.reference().posts(shape.dataBytes);
     double takes = shape.inBatches ? 0 : rig.reference().takes();
+    BarePosts bare = new BarePosts(rig, shape.dataBytes);
     Place place = rig.newPlace();
     ServerProcess server = rig.startServer(place);
     ReceiverProcess receiver = rig.startReceiver();
-    LoadProcess load = rig.startLoad();
     subscribe(rig, server, receiver);
     Database database = place.database();
     long before = database == null ? 0 : database.transactions();
-    double delivered = measure(rig, server, load, receiver);
+    Turns turns = new Turns(rig, server, receiver, rig.startLoad());
+    turns.warmUp();
+    Median posts = new Median();
+    Median shares = new Median();
+    int rounds = rig.settings().rounds;
+    int seconds = Math.max(1, rig.settings().seconds / rounds);
+    for (int round = 1; round <= rounds; round++) {
+      double post = bare.perSecond(Math.max(1, seconds / 2));
+      posts.add(post);
+      shares.add(100 * turns.take("round " + round, seconds) / post);
+    }
+    double delivered = turns.report();
     if (database != null) {
       long numbers = Math.max(1, receiver.counts().numbers(Rig.ALL));
       double transactions = 100.0 * (database.transactions() - before) / numbers;
       rig.report().add(shape.name, "transactions per 100 messages", transactions, "");
     }
-    Double least = database == null ? shape.share : null;
-    rig.reference().share(shape.name, "share of the bare client", delivered, posts, least);
+    rig.report().add(shape.name, "bare client in turns with it", posts.value(), "/s");
+    Target target = database == null && shape.share != null ? Target.atLeast(shape.share) : null;
+    rig.report().add(shape.name, "share of the bare client", shares.value(), "%", target);
     rig.reference().share(shape.name, "share of the bare server", delivered, takes, null);
   }
 
@@ -155,45 +169,107 @@ final class ThroughputScenario implements Scenario {
             Math.max(settings.batch, settings.maxUndelivered / shape.branches));
   }
 
-  /** Measures with a server that has its subscriptions; what it delivers in a second. */
-  private double measure(
-      Rig rig, ServerProcess server, LoadProcess load, ReceiverProcess receiver) {
-    Settings settings = rig.settings();
-    load.start(plan(rig, server, receiver));
-    rig.watch("warming up", settings.warmUp);
-    load.mark();
-    receiver.mark();
-    List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
-    Window window = Window.measure(rig, load, receiver, Rig.ALL, children, settings.seconds);
-    Latency arrival = Latency.of(receiver.counts().latency(Rig.EVENTS));
-    LoadProcess.Counts counts = load.stop();
+  /** The turns of one server, whose events are numbered on, and what was measured in them. */
+  private final class Turns {
+    private final Rig rig;
+    private final ServerProcess server;
+    private final ReceiverProcess receiver;
+    private final LoadProcess load;
+    private final List<Window> windows = new ArrayList<>();
+    private final Histogram arrivals = Control.histogram();
+    private LoadProcess.Counts last;
+    private long sent;
+    private long accepted;
 
-    Report report = rig.report();
-    String scenario = shape.name;
-    Integer least = rig.stores().areShared() ? shape.sharedTarget : null;
-    report.add(
-        scenario,
-        DELIVERED,
-        window.deliveredPerSecond(),
-        "/s",
-        least == null ? null : Target.atLeast(least));
-    report.add(scenario, "accepted per second", window.acceptedPerSecond(), "/s");
-    report.add(scenario, "server, CPU per message", window.cpuMicros(server.child()), "µs");
-    rig.stores().process().ifPresent(database -> ofDatabase(rig, window, database));
-    report.add(scenario, "machine busy", 100 * window.busy(), "%");
-    report.add(scenario, "load generator, CPU per message", window.cpuMicros(load.child()), "µs");
-    report.add(scenario, "receiver, CPU per message", window.cpuMicros(receiver.child()), "µs");
-    report.add(scenario, "written per message", window.writtenBytes(server.child()), "bytes");
-    report.add(scenario, "POST to arrival under this load, p50", arrival.p50(), "ms");
-    report.add(scenario, "POST to arrival under this load, p99", arrival.p99(), "ms");
-    rig.settle(receiver, counts, counts.accepted() * shape.branches, groups());
-    return window.deliveredPerSecond();
-  }
+    Turns(Rig rig, ServerProcess server, ReceiverProcess receiver, LoadProcess load) {
+      this.rig = rig;
+      this.server = server;
+      this.receiver = receiver;
+      this.load = load;
+      this.last = load.counts();
+    }
 
-  private static void ofDatabase(Rig rig, Window window, Child database) {
-    String scenario = rig.progress().currentScenario();
-    rig.report().add(scenario, "database, CPU per message", window.cpuMicros(database), "µs");
-    rig.report()
-        .add(scenario, "database, written per message", window.writtenBytes(database), "bytes");
+    private void start() {
+      load.start(plan(rig, server, receiver).with(Setting.FIRST_NUMBER, Math.toIntExact(sent)));
+    }
+
+    private void stop() {
+      last = load.stop();
+      sent += last.sent();
+      accepted += last.accepted();
+      rig.awaitArrival(receiver, accepted * shape.branches, groups());
+    }
+
+    void warmUp() {
+      start();
+      rig.watch("warming up", rig.settings().warmUp);
+      stop();
+    }
+
+    /** Runs the load, waits until what its beginning stirs up is over, and measures. */
+    double take(String turn, int seconds) {
+      long before = accepted * shape.branches;
+      start();
+      rig.watch(turn + ", settling", Math.min(Runs.SETTLING_SECONDS, rig.settings().warmUp));
+      load.mark();
+      receiver.mark();
+      List<Child> children = rig.withDatabase(server.child(), load.child(), receiver.child());
+      Window window = Window.measure(rig, load, receiver, Rig.ALL, children, seconds, before, turn);
+      arrivals.add(receiver.counts().latency(Rig.EVENTS));
+      windows.add(window);
+      stop();
+      return window.deliveredPerSecond();
+    }
+
+    private double median(ToDoubleFunction<Window> figure) {
+      Median median = new Median();
+      windows.forEach(window -> median.add(figure.applyAsDouble(window)));
+      return median.value();
+    }
+
+    /** What was delivered in a second. */
+    double report() {
+      Report report = rig.report();
+      String scenario = shape.name;
+      Integer least = rig.stores().areShared() ? shape.sharedTarget : null;
+      double delivered = median(Window::deliveredPerSecond);
+      report.add(
+          scenario, DELIVERED, delivered, "/s", least == null ? null : Target.atLeast(least));
+      report.add(scenario, "accepted per second", median(Window::acceptedPerSecond), "/s");
+      cpu("server", server.child());
+      rig.stores().process().ifPresent(this::ofDatabase);
+      report.add(scenario, "machine busy", 100 * median(Window::busy), "%");
+      cpu("load generator", load.child());
+      cpu("receiver", receiver.child());
+      report.add(
+          scenario,
+          "written per message",
+          median(window -> window.writtenBytes(server.child())),
+          "bytes");
+      Latency arrival = Latency.of(arrivals);
+      report.add(scenario, "POST to arrival under this load, p50", arrival.p50(), "ms");
+      report.add(scenario, "POST to arrival under this load, p99", arrival.p99(), "ms");
+      rig.settle(receiver, last, accepted * shape.branches, groups());
+      return delivered;
+    }
+
+    private void cpu(String whose, Child child) {
+      rig.report()
+          .add(
+              shape.name,
+              whose + ", CPU per message",
+              median(window -> window.cpuMicros(child)),
+              "µs");
+    }
+
+    private void ofDatabase(Child database) {
+      cpu("database", database);
+      rig.report()
+          .add(
+              shape.name,
+              "database, written per message",
+              median(window -> window.writtenBytes(database)),
+              "bytes");
+    }
   }
 }

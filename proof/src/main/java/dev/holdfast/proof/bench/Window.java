@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
  * @param usage what each process used, by its name
  * @param busy the share of the machine that was used, from 0 to 1
  * @param others the share of the machine that processes other than ours used, from 0 to 1
+ * @param stolen the share of the machine's time in which its host did not let it run, from 0 to 1
  */
 record Window(
     double seconds,
@@ -29,10 +30,14 @@ record Window(
     long delivered,
     Map<String, Usage> usage,
     double busy,
-    double others) {
+    double others,
+    double stolen) {
 
   /** Above this share the figures are not the server's alone. */
   private static final double OTHERS_MATTER = 0.05;
+
+  /** Above this share it is among the slowest hundredth of all times. */
+  private static final double STOLEN_MATTERS = 0.002;
 
   private static final String CHART = "messages per second";
 
@@ -90,6 +95,12 @@ record Window(
           .note(
               "%s: other processes used %.0f %% of the machine while it was measured"
                   .formatted(rig.progress().currentScenario(), window.others * 100));
+    }
+    if (window.stolen > STOLEN_MATTERS) {
+      rig.report()
+          .note(
+              "%s: the host of this virtual machine let it stand still for %.1f %% of the time"
+                  .formatted(rig.progress().currentScenario(), window.stolen * 100));
     }
     return window;
   }
@@ -167,7 +178,8 @@ record Window(
           deliveredSince(earlier),
           used,
           machine.busySince(earlier.machine),
-          othersSince(earlier, used));
+          othersSince(earlier, used),
+          machine.stolenSince(earlier.machine));
     }
 
     private long deliveredSince(Moment earlier) {
