@@ -27,5 +27,5 @@ public record StoreLimits(
 
   public static final StoreLimits DEFAULT =
       new StoreLimits(
-          10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(50), 32L << 20, 256L << 20);
+          10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(100), 32L << 20, 256L << 20);
 }

@@ -19,7 +19,7 @@ final class BarePosts {
   BarePosts(Rig rig, int dataBytes) throws IOException {
     this.rig = rig;
     this.runs = new Runs(rig, Rig.EVENTS);
-    this.plan = plan(rig, runs.receiver().port(), dataBytes, false);
+    this.plan = plan(rig, runs.receiver().postPort(), dataBytes, false);
     runs.warmUp(plan, "bare client", rig.settings().warmUp);
   }
 
@@ -48,11 +48,5 @@ final class BarePosts {
     runs.stop();
     runs.awaitAll();
     return window.deliveredPerSecond();
-  }
-
-  void end() {
-    runs.settle();
-    rig.stop(runs.load().child());
-    rig.stop(runs.receiver().child());
   }
 }

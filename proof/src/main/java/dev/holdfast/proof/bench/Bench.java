@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
-      "  ./holdfast bench                              all scenarios, about half an hour",
+      "  ./holdfast bench                              all scenarios, about an hour",
       "  ./holdfast bench --quick                      all scenarios, to see whether it works",
       "  ./holdfast bench --scenario reference,batch   only these",
       "  ./holdfast bench --seconds 120 --json out.json",

@@ -51,10 +51,10 @@ record Mark(long sentAtNanos, int number) {
     hex(into, at + 17, number, 8);
   }
 
-  /** The mark in the first {@code length} bytes, if one is there as a whole. */
-  static @Nullable Mark find(byte[] bytes, int length) {
-    int last = length - PREFIX.length - LENGTH;
-    for (int i = 0; i <= last; i++) {
+  /** The mark in these bytes, if one is there as a whole. */
+  static @Nullable Mark find(byte[] bytes, int from, int to) {
+    int last = to - PREFIX.length - LENGTH;
+    for (int i = from; i <= last; i++) {
       if (bytes[i] == '"' && bytes[i + 1] == 'm' && startsAt(bytes, i)) {
         int at = i + PREFIX.length;
         return new Mark(number(bytes, at, 16), (int) number(bytes, at + 17, 8));

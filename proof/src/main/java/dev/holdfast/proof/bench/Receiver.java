@@ -7,6 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.net.OpenSSLEngineOptions;
 import io.vertx.core.net.PfxOptions;
 import java.io.IOException;
@@ -29,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  * for a connection that ends with its answer, or {@code flap} for 200 and 500 by turns, a second
  * each.
  *
+ * <p>Posts of events are taken on a port of their own, which {@code /control/post-port} tells
+ * ({@link PostReader}); the other port takes them as well, as a usual server of Vert.x does, and
+ * stands in for one where a bare server is measured.
+ *
  * <p>With a directory as its argument it takes HTTPS as well, on the port that {@code
  * /control/https-port} tells, with a certificate that it makes there.
  */
@@ -40,6 +45,9 @@ final class Receiver {
   private static final long FLAP_NANOS = 1_000_000_000L;
   private static final int ACCEPT_BACKLOG = 4_096;
 
+  /** Stands for the status of a request that is left without one. */
+  static final int NO_ANSWER = 0;
+
   /** Events are numbered from 0; a number above this is no number of ours. */
   private static final int HIGHEST_NUMBER = 1 << 28;
 
@@ -47,6 +55,7 @@ final class Receiver {
   private final byte[] scratch = new byte[4_096];
   private long unmarked;
   private int httpsPort;
+  private int postPort;
 
   private Receiver() {}
 
@@ -55,6 +64,7 @@ final class Receiver {
     Receiver receiver = new Receiver();
     receiver
         .listenEncrypted(vertx, args)
+        .compose(_ -> receiver.listenForPosts(vertx))
         .compose(_ -> receiver.listen(vertx, options()))
         .onSuccess(Control::ready)
         .onFailure(
@@ -99,6 +109,19 @@ final class Receiver {
     return listen(vertx, options).onSuccess(server -> httpsPort = server.actualPort());
   }
 
+  /** Where most comes in, at the least expense. */
+  private Future<?> listenForPosts(Vertx vertx) {
+    return vertx
+        .createNetServer(
+            new NetServerOptions()
+                .setHost(Control.LOCALHOST)
+                .setPort(0)
+                .setAcceptBacklog(ACCEPT_BACKLOG))
+        .connectHandler(socket -> socket.handler(new PostReader(this, socket)))
+        .listen()
+        .onSuccess(server -> postPort = server.actualPort());
+  }
+
   private void handle(HttpServerRequest request) {
     String path = String.valueOf(request.path());
     if (path.startsWith(CONTROL)) {
@@ -110,7 +133,27 @@ final class Receiver {
     request.endHandler(arrival::end);
   }
 
-  private Group group(char letter) {
+  /** Counts a request; what it is to be answered with, or {@link #NO_ANSWER}. */
+  int take(Group group, @Nullable Mark mark) {
+    group.requests++;
+    if (group.hang) {
+      group.hung++;
+      group.hanging++;
+      return NO_ANSWER;
+    }
+    long now = System.nanoTime();
+    int status = group.status(now);
+    if (mark == null) {
+      unmarked++;
+    } else if (status < 300) {
+      group.arrived(mark, now);
+    } else {
+      group.failed++;
+    }
+    return status;
+  }
+
+  Group group(char letter) {
     int index = Math.clamp(letter - 'a', 0, groups.length - 1);
     Group group = groups[index];
     if (group == null) {
@@ -124,6 +167,7 @@ final class Receiver {
     return switch (command) {
       case "stats" -> stats();
       case "https-port" -> Integer.toString(httpsPort);
+      case "post-port" -> Integer.toString(postPort);
       case "delivered" -> {
         char letter = Control.required(request.params(), "group").charAt(0);
         yield Long.toString(letter == Rig.ALL ? allNumbers() : group(letter).numbers);
@@ -182,7 +226,7 @@ final class Receiver {
   }
 
   /** What is counted about the paths that begin with one letter. */
-  private static final class Group {
+  static final class Group {
     private final BitSet seen = new BitSet();
     private final Histogram latency = Control.histogram();
     private long requests;
@@ -198,11 +242,21 @@ final class Receiver {
     private boolean close;
     private boolean flap;
 
-    int status(long now) {
+    private int status(long now) {
       return flap && now / FLAP_NANOS % 2 == 1 ? 500 : status;
     }
 
-    void arrived(Mark mark, long now) {
+    /** Whether a connection ends with its answer. */
+    boolean closes() {
+      return close;
+    }
+
+    /** A connection without an answer was given up. */
+    void hangsNoLonger() {
+      hanging--;
+    }
+
+    private void arrived(Mark mark, long now) {
       if (mark.number() < 0 || mark.number() > HIGHEST_NUMBER || seen.get(mark.number())) {
         repeats++;
         return;
@@ -255,34 +309,23 @@ final class Receiver {
       Buffer body = sofar == null ? chunk : sofar.appendBuffer(chunk);
       int length = Math.min(body.length(), scratch.length);
       body.getBytes(0, length, scratch);
-      mark = Mark.find(scratch, length);
+      mark = Mark.find(scratch, 0, length);
       if (mark == null && length < scratch.length) {
         sofar = sofar == null ? Buffer.buffer().appendBuffer(chunk) : body;
       }
     }
 
     void end(@Nullable Void nothing) {
-      group.requests++;
-      if (group.hang) {
-        group.hung++;
-        group.hanging++;
-        request.connection().closeHandler(_ -> group.hanging--);
+      int status = take(group, mark);
+      if (status == NO_ANSWER) {
+        request.connection().closeHandler(_ -> group.hangsNoLonger());
         return;
       }
-      if (group.close) {
+      if (group.closes()) {
         request.response().putHeader("connection", "close");
       }
-      long now = System.nanoTime();
-      int status = group.status(now);
       if (status != 200) {
         request.response().setStatusCode(status);
-      }
-      if (mark == null) {
-        unmarked++;
-      } else if (status < 300) {
-        group.arrived(mark, now);
-      } else {
-        group.failed++;
       }
       request.response().end();
     }

@@ -5,8 +5,19 @@ import dev.holdfast.proof.stage.Http;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** The benchmark's side of a {@link Receiver}. */
-record ReceiverProcess(Child child, int port, Http http) {
+/**
+ * The benchmark's side of a {@link Receiver}.
+ *
+ * @param port where it is asked and told
+ * @param postPort where it takes events
+ */
+record ReceiverProcess(Child child, int port, int postPort, Http http) {
+
+  static ReceiverProcess of(Child child, Http http) {
+    int port = child.awaitPort();
+    int postPort = Integer.parseInt(http.ask(port, "/control/post-port"));
+    return new ReceiverProcess(child, port, postPort, http);
+  }
 
   /** What it has counted. */
   record Counts(Map<String, String> values) {
@@ -77,7 +88,7 @@ record ReceiverProcess(Child child, int port, Http http) {
   }
 
   String url(char group, int endpoint) {
-    return "http://%s:%d/%c/%d".formatted(Control.LOCALHOST, port, group, endpoint);
+    return "http://%s:%d/%c/%d".formatted(Control.LOCALHOST, postPort, group, endpoint);
   }
 
   /** The same over HTTPS, for events of the load. */

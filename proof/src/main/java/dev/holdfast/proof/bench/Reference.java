@@ -108,7 +108,7 @@ final class Reference {
     if (cold) {
       receiver.answer(Rig.EVENTS, "close");
     }
-    int port = encrypted ? receiver.encryptedPort() : receiver.port();
+    int port = encrypted ? receiver.encryptedPort() : receiver.postPort();
     Window window =
         measure(BarePosts.plan(rig, port, dataBytes, encrypted), load, receiver, Rig.EVENTS);
     rig.report().add(NAME, name, window.deliveredPerSecond(), "/s");

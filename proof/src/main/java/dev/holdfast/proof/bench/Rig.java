@@ -105,13 +105,13 @@ final class Rig implements AutoCloseable {
 
   ReceiverProcess startReceiver() throws IOException {
     Child child = startHelper("receiver", Receiver.class);
-    return new ReceiverProcess(child, child.awaitPort(), http);
+    return ReceiverProcess.of(child, http);
   }
 
   /** Starts one that takes HTTPS as well, with the certificates that it puts into a directory. */
   ReceiverProcess startReceiver(Path certificates) throws IOException {
     Child child = startHelper("receiver", Receiver.class, certificates.toString());
-    return new ReceiverProcess(child, child.awaitPort(), http);
+    return ReceiverProcess.of(child, http);
   }
 
   LoadProcess startLoad() throws IOException {

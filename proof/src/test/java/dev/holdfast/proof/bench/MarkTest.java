@@ -14,7 +14,7 @@ class MarkTest {
     byte[] body = ("{\"type\":\"bench\",\"data\":" + new String(data, US_ASCII)).getBytes(US_ASCII);
 
     assertThat(data).hasSize(200);
-    assertThat(Mark.find(body, body.length))
+    assertThat(Mark.find(body, 0, body.length))
         .isEqualTo(new Mark(0x0123_4567_89ab_cdefL, 305_419_896));
   }
 
@@ -23,7 +23,7 @@ class MarkTest {
     byte[] data = Mark.data(200).getBytes(US_ASCII);
     int end = Mark.offset() + Mark.LENGTH;
 
-    assertThat(Mark.find(data, end - 1)).isNull();
-    assertThat(Mark.find(data, end)).isNotNull();
+    assertThat(Mark.find(data, 0, end - 1)).isNull();
+    assertThat(Mark.find(data, 0, end)).isNotNull();
   }
 }
