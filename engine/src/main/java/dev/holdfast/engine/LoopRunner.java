@@ -439,6 +439,7 @@ final class LoopRunner implements Cluster.Path {
     }
     wakeAt = next;
     Duration sleep = Duration.between(now(), next);
+    long nanos = (sleep.compareTo(LONGEST_SLEEP) < 0 ? sleep : LONGEST_SLEEP).toNanos();
     // Netty's own timer, since a batch that gathers waits for less than the millisecond of
     // Vert.x's.
     wakeTimer =
@@ -448,7 +449,7 @@ final class LoopRunner implements Cluster.Path {
               wakeTimer = null;
               schedule();
             },
-            Math.clamp(sleep.toNanos(), SHORTEST_SLEEP.toNanos(), LONGEST_SLEEP.toNanos()),
+            Math.max(nanos, SHORTEST_SLEEP.toNanos()),
             TimeUnit.NANOSECONDS);
   }
 

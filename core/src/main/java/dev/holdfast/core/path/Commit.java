@@ -425,11 +425,16 @@ final class Commit {
 
   /** Whether there is something that can wait for more to come. */
   private boolean mayGather() {
-    return !begunAt.equals(Instant.MIN)
-        && !isIdle()
-        && pieces.isEmpty()
-        && hurried.isEmpty()
-        && queue.awaited() != 1;
+    return !isIdle() && pieces.isEmpty() && hurried.isEmpty() && awaited() != 1;
+  }
+
+  /** How many wait for an answer. */
+  private int awaited() {
+    int awaited = queue.awaited();
+    for (Entry change : changes) {
+      awaited += change.replyTo() == null ? 0 : 1;
+    }
+    return awaited;
   }
 
   /** For each tenant, by which version of what everyone knows the oldest of it was decided. */

@@ -57,7 +57,7 @@ public record Limits(
   /** Attempts under way at once where the system allows as many connections. */
   private static final int IN_FLIGHT = 16_384;
 
-  /** What makes at most 800 batches a second: with checkpoints, fewer than a thousand fsyncs. */
+  /** 800 batches a second while several wait: with checkpoints, fewer than a thousand fsyncs. */
   private static final Duration BATCH_EVERY = Duration.ofNanos(1_250_000);
 
   /** Headers of its own that one subscription's messages are sent with. */

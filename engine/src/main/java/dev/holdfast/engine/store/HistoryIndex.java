@@ -20,6 +20,8 @@ import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finished messages in the order that lists ask for: by tenant, endpoint and subscription.
@@ -36,9 +38,11 @@ import org.jspecify.annotations.Nullable;
  * <p>What finishes is remembered until it is indexed, so that it need not be read again. After a
  * start, and when some of it has been removed meanwhile, it is read from the messages instead.
  *
- * <p>Used by the writer's thread only; {@link Extent} is also read by lists.
+ * <p>Used by whoever holds the writer; {@link Extent} is also read by lists.
  */
 final class HistoryIndex {
+  private static final Logger LOG = LoggerFactory.getLogger(HistoryIndex.class);
+
   private final Limits limits;
   private final PreparedStatement nextBehind;
   private final PreparedStatement countBehind;
@@ -76,6 +80,8 @@ final class HistoryIndex {
   /** What the transaction under way takes out of the tables. */
   private final List<Entry> removing = new ArrayList<>();
 
+  private boolean toldOfDamage;
+
   /**
    * How the tables are written.
    *
@@ -90,6 +96,11 @@ final class HistoryIndex {
 
     private int behind() {
       return chunk + newest;
+    }
+
+    /** Enough for what finishes between two steps; when no step comes, it is read again later. */
+    private int remembered() {
+      return 4 * behind();
     }
   }
 
@@ -273,22 +284,49 @@ final class HistoryIndex {
 
   /** Writes what {@link #finish} was called for, as far as the transaction has to. */
   void flushFinished() throws SQLException {
-    if (late.isEmpty()) {
-      return;
+    if (!late.isEmpty()) {
+      change(late, HistoryOrder::add);
     }
-    late.sort(BY_ID);
+  }
+
+  private interface Change {
+    void make(HistoryOrder order, Place place, long[] ids) throws SQLException;
+  }
+
+  /**
+   * Changes the tables as far as their rows can be read: what is damaged in them is told to whoever
+   * lists it and found by a check, and keeps nothing from being delivered or removed.
+   */
+  private void change(List<Entry> entries, Change change) throws SQLException {
+    entries.sort(BY_ID);
     for (HistoryOrder order : orders) {
-      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), late, this::partOf).entrySet()) {
-        order.add(ids.getKey(), ids.getValue());
+      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), entries, this::partOf).entrySet()) {
+        try {
+          change.make(order, ids.getKey(), ids.getValue());
+        } catch (Damaged e) {
+          tellOfDamage(e);
+        }
       }
     }
-    late.clear();
+    entries.clear();
+  }
+
+  private void tellOfDamage(Damaged damage) {
+    if (!toldOfDamage) {
+      toldOfDamage = true;
+      LOG.error(
+          "history.damaged next=\"deliveries go on; lists that meet it fail until the store is"
+              + " restored from a backup\"",
+          damage);
+    }
   }
 
   /** What {@link #finish} was called for is on disk. */
   void finished() {
     behind += finishing.size();
-    if (!mustRead) {
+    if (remembered.size() + finishing.size() > limits.remembered()) {
+      readAgain();
+    } else if (!mustRead) {
       remembered.addAll(finishing);
     }
     finishing.clear();
@@ -349,9 +387,9 @@ final class HistoryIndex {
     return remembered.subList(0, Math.min(limits.chunk(), remembered.size()));
   }
 
-  /** Reads enough to know all that is behind, unless that is very much. */
+  /** Reads the next chunk, or, when no more than is counted is behind, all of it. */
   private void read() throws SQLException {
-    int most = 2 * limits.behind();
+    int most = isMore ? limits.chunk() : 2 * limits.behind();
     remembered.clear();
     nextBehind.setLong(1, extent.through());
     nextBehind.setInt(2, most);
@@ -417,13 +455,7 @@ final class HistoryIndex {
 
   /** Carries out what {@link #remove} was called for. */
   void flushRemoved() throws SQLException {
-    removing.sort(BY_ID);
-    for (HistoryOrder order : orders) {
-      for (Map.Entry<Place, long[]> ids : byPlace(order.by(), removing, this::partOf).entrySet()) {
-        order.remove(ids.getKey(), ids.getValue());
-      }
-    }
-    removing.clear();
+    change(removing, HistoryOrder::remove);
   }
 
   /**

@@ -138,15 +138,14 @@ final class HistoryOrder {
     return all;
   }
 
+  /** Writes as many rows as the ids need, of the same length: each has room for what comes late. */
   private void putRows(Place place, long first, long[] ids) throws SQLException {
-    long begins = first;
-    for (int from = 0; from < ids.length; from += mostIds) {
-      int to = Math.min(ids.length, from + mostIds);
-      if (from > 0) {
-        begins = ids[from];
-      }
+    int rows = (ids.length + mostIds - 1) / mostIds;
+    int length = (ids.length + rows - 1) / rows;
+    for (int from = 0; from < ids.length; from += length) {
+      long begins = from == 0 ? first : ids[from];
       set(put, place, begins);
-      put.setBytes(5, IdList.encode(begins, ids, from, to));
+      put.setBytes(5, IdList.encode(begins, ids, from, Math.min(ids.length, from + length)));
       put.executeUpdate();
     }
   }

@@ -276,7 +276,6 @@ final class Removal {
   void undone() throws SQLException {
     next = null;
     gaveUp = null;
-    index.undone();
     for (PreparedStatement statement : batched) {
       statement.clearBatch();
     }

@@ -195,6 +195,10 @@ public final class SqliteStore implements Database {
                 writer,
                 longReaders,
                 limits));
+    if (Inspection.hasMoreThan(connection, StoreLimits.INSPECTED_AT_START)) {
+      Reader reader = opened(opened, new Reader(file.path()));
+      opened(opened, new LateInspection(reader, writer)).start();
+    }
     parts = List.copyOf(opened.reversed());
     checkpointer.start();
   }

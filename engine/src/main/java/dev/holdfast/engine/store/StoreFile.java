@@ -308,7 +308,7 @@ final class StoreFile implements AutoCloseable {
       throw new StoreRefused(file + " is damaged: tables are missing." + DAMAGED);
     }
     try {
-      Inspection.run(file, beside(file, "-wal"), connection, mark);
+      Inspection.run(file, beside(file, "-wal"), connection, mark, StoreLimits.INSPECTED_AT_START);
     } catch (SQLException e) {
       throw damagedUnlessFull(file, e);
     }

@@ -25,6 +25,9 @@ public record StoreLimits(
   /** Bytes of events that one read of what was before a subscription looks at. */
   public static final long PAST_BYTES = 16L << 20;
 
+  /** Unfinished messages that a start looks at; more are looked at while the store is in use. */
+  static final int INSPECTED_AT_START = 1_000_000;
+
   public static final StoreLimits DEFAULT =
       new StoreLimits(
           10_000, Duration.ofSeconds(5), 2, 10_000, Duration.ofMillis(100), 32L << 20, 256L << 20);

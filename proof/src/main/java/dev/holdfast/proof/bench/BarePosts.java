@@ -3,6 +3,7 @@ package dev.holdfast.proof.bench;
 import dev.holdfast.proof.bench.LoadPlan.Kind;
 import dev.holdfast.proof.bench.LoadPlan.Setting;
 import dev.holdfast.proof.stage.Child;
+import dev.holdfast.proof.stage.ProofException;
 import java.io.IOException;
 import java.util.List;
 
@@ -47,6 +48,12 @@ final class BarePosts {
             "the bare client");
     runs.stop();
     runs.awaitAll();
+    long arrived = runs.receiver().counts().numbers(Rig.EVENTS);
+    if (arrived < runs.accepted() || arrived == 0) {
+      throw new ProofException(
+          "%,d posts of the bare client were answered, but only %,d arrived"
+              .formatted(runs.accepted(), arrived));
+    }
     return window.deliveredPerSecond();
   }
 }

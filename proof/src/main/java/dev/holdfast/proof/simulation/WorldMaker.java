@@ -301,6 +301,7 @@ final class WorldMaker {
         random.nextInt(1_000, 20_000),
         random.nextInt(1, 12),
         100_000,
+        // Not of the dice, so that worlds of known seeds stay as they are.
         Duration.ofMillis(inFlight % 4),
         random.nextInt(2_000, 100_000),
         random.nextInt(50, 500),
