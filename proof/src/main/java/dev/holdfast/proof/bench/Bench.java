@@ -119,6 +119,11 @@ public final class Bench implements Callable<Integer> {
       return 0;
     }
     int rounds = compareRounds();
+    atLeast(1, "--seconds", settings.seconds);
+    atLeast(0, "--warm-up", settings.warmUp);
+    atLeast(1, "--rounds", settings.rounds);
+    atLeast(1, "--parked", settings.parked);
+    atLeast(1, "--history", settings.history);
     settings.settle();
     checkDirectory(json);
     checkDirectory(html);
@@ -199,6 +204,13 @@ public final class Bench implements Callable<Integer> {
       rig.report().fail(scenario.name() + ": " + e.getMessage());
     } finally {
       rig.stopAll();
+    }
+  }
+
+  private void atLeast(int least, String option, int value) {
+    if (value < least && spec != null) {
+      throw new ParameterException(
+          spec.commandLine(), "%s must be at least %d".formatted(option, least));
     }
   }
 
