@@ -25,6 +25,10 @@ public final class SqlStates {
 
   private static final String NO_RIGHT = "42501";
   private static final Set<String> AGAIN = Set.of("40001", "40P01");
+
+  /** By a constraint of a table or of the part of it that the row would be in. */
+  private static final String NOT_ALLOWED = "23514";
+
   private static final Set<String> DAMAGE = Set.of("XX001", "XX002");
   private static final String DISK_FULL = "53100";
 
@@ -157,7 +161,16 @@ public final class SqlStates {
 
   /** Whether the same works at once if it is tried again. */
   static boolean isWorthAnotherTry(SQLException cause) {
-    return AGAIN.contains(state(cause));
+    return AGAIN.contains(state(cause)) || isOfAPartMadeMeanwhile(cause);
+  }
+
+  /**
+   * Whether a row was on its way into the rest when a part was made that it belongs to. A
+   * constraint that we have made ourselves has a name.
+   */
+  private static boolean isOfAPartMadeMeanwhile(SQLException cause) {
+    ServerErrorMessage said = cause instanceof PSQLException e ? e.getServerErrorMessage() : null;
+    return state(cause).equals(NOT_ALLOWED) && said != null && said.getConstraint() == null;
   }
 
   /** Whether there is no such table, or it may not be used. */
