@@ -7,6 +7,7 @@ import dev.holdfast.core.port.Store;
 import dev.holdfast.core.port.StoreException;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.engine.store.Upkept;
+import dev.holdfast.engine.store.Upkept.Left;
 import dev.holdfast.engine.store.Upkept.Removed;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -24,14 +25,18 @@ import org.slf4j.LoggerFactory;
  *
  * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is
  * due. A step takes a few milliseconds and is followed by a pause, so batches never wait for long;
- * and since the thread takes turns by time, a step comes even when batches never end. A shared
- * store does it beside: it is only told here that it is time.
+ * the pause is longer while batches wait, unless upkeep has fallen behind. Since the thread takes
+ * turns by time, a step comes even when batches never end. A shared store does it beside: it is
+ * only told here that it is time.
  */
 final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
 
   /** From one step of upkeep to the next while there is more to do. */
   private static final Duration SHORT_PAUSE = Duration.ofMillis(10);
+
+  /** While batches wait, upkeep has one part of the time and they have so many. */
+  private static final int SHARE_OF_BATCHES = 7;
 
   /** From one step of upkeep to the next while there is nothing to do. */
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -130,16 +135,34 @@ final class Committer {
   private void doUpkeep() {
     Duration until = LONG_PAUSE;
     try {
+      long began = System.nanoTime();
       Upkept done = upkeep.run();
+      Duration took = Duration.ofNanos(System.nanoTime() - began);
+      until = pauseAfter(done.left(), took, !thread.getQueue().isEmpty(), pause);
       if (!done.removed().isNothing()) {
         whenRemoved.accept(done.removed());
       }
-      until = done.isMore() ? SHORT_PAUSE : pause;
     } catch (StoreException | RuntimeException e) {
       log.warn("store.upkeep-failed next=\"tried again in {} s\"", LONG_PAUSE.toSeconds(), e);
     } finally {
       upkeepAfter(until);
     }
+  }
+
+  /**
+   * How long batches have the thread to themselves after a step of upkeep.
+   *
+   * @param took how long the step has kept them waiting
+   * @param isAwaited whether there is one that waits
+   * @param usual the pause when there is nothing to do
+   */
+  static Duration pauseAfter(Left left, Duration took, boolean isAwaited, Duration usual) {
+    Duration share = took.multipliedBy(SHARE_OF_BATCHES);
+    return switch (left) {
+      case NOTHING -> usual;
+      case SOME -> isAwaited && share.compareTo(SHORT_PAUSE) > 0 ? share : SHORT_PAUSE;
+      case TOO_MUCH -> SHORT_PAUSE;
+    };
   }
 
   private void countDropped(Batch batch) {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.core.path.Input;
 import dev.holdfast.core.port.Batch;
 import dev.holdfast.engine.store.SqliteStore;
+import dev.holdfast.engine.store.Upkept.Left;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -34,5 +36,17 @@ class CommitterTest {
       committer.write(NOTHING, (_, result, _) -> results.add(result));
       assertThat(results).isEmpty();
     }
+  }
+
+  @Test
+  void upkeep_leaves_most_of_the_time_to_batches_that_wait_unless_it_has_fallen_behind() {
+    Duration took = Duration.ofMillis(5);
+    Duration usual = Duration.ofMillis(50);
+    assertThat(Committer.pauseAfter(Left.NOTHING, took, true, usual)).isEqualTo(usual);
+    assertThat(Committer.pauseAfter(Left.SOME, took, true, usual))
+        .isGreaterThan(took.multipliedBy(5));
+    Duration unawaited = Committer.pauseAfter(Left.SOME, took, false, usual);
+    assertThat(unawaited).isBetween(took, took.multipliedBy(3));
+    assertThat(Committer.pauseAfter(Left.TOO_MUCH, took, true, usual)).isEqualTo(unawaited);
   }
 }

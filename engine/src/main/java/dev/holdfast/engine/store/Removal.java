@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,9 @@ final class Removal {
   /** A round begins at the latest when this share of the retention time has passed. */
   private static final int ROUNDS_PER_RETENTION = 100;
 
+  /** What should have gone for longer than this share of the retention time has to go now. */
+  private static final int LATE_SHARE = 4;
+
   /** After a round that could not remove enough. */
   private static final Duration PAUSE_IF_TOO_LARGE = Duration.ofSeconds(10);
 
@@ -51,6 +55,7 @@ final class Removal {
   private final PreparedStatement newest;
   private final PreparedStatement event;
   private final PreparedStatement finished;
+  private final PreparedStatement messagesBetween;
   private final PreparedStatement messages;
   private final PreparedStatement pages;
   private final PreparedStatement freePages;
@@ -73,6 +78,7 @@ final class Removal {
 
   private @Nullable State next;
   private @Nullable Part gaveUp;
+  private boolean isLate;
 
   /** When the next round begins; at once when the store has just been opened. */
   private Instant nextRound = Instant.MIN;
@@ -92,12 +98,12 @@ final class Removal {
    * @param messages messages that one step removes
    * @param events events that one step looks at
    * @param bytes data of events that one step removes
-   * @param time how long a step goes on to the next event
+   * @param reading how long a step goes on to the next event; what it found is then removed
    * @param longestPause the time from one round to the next, if retention is long
    */
-  record Limits(int messages, int events, long bytes, Duration time, Duration longestPause) {
+  record Limits(int messages, int events, long bytes, Duration reading, Duration longestPause) {
     static final Limits DEFAULT =
-        new Limits(500, 500, 4L << 20, Duration.ofMillis(3), Duration.ofHours(1));
+        new Limits(300, 300, 4L << 20, Duration.ofMillis(1), Duration.ofHours(1));
   }
 
   /** What a round goes over, one after the other. */
@@ -154,6 +160,15 @@ final class Removal {
         connection.prepareStatement(
             "SELECT count(*), max(finished_at) FROM messages"
                 + " WHERE id > ? AND id <= ? AND event = ?");
+    // Event by event: between two of them there may be very many messages of others, by a replay.
+    // The plus keeps SQLite from making an index of all messages for it.
+    messagesBetween =
+        connection.prepareStatement(
+            "SELECT %s FROM events e CROSS JOIN messages m"
+                    .formatted(HistoryReads.prefixed("m", Finished.COLUMNS))
+                + " ON m.id > e.id AND m.id <= e.id + e.messages * %d AND +m.event = e.id"
+                    .formatted(Id.STRIDE)
+                + " WHERE e.id >= ? AND e.id <= ? ORDER BY e.id, m.id");
     messages =
         connection.prepareStatement(
             "SELECT "
@@ -231,8 +246,17 @@ final class Removal {
     }
   }
 
+  /**
+   * Whether there is much more than should be: what the last step removed should have gone long
+   * ago, or takes room that is not there.
+   */
+  boolean isLate() {
+    return isLate;
+  }
+
   /** Goes a little further, in the transaction that is open. */
   Removed step(Retention retention, Instant now) throws SQLException {
+    isLate = false;
     if (state.hiddenEvent() != null) {
       return goOnWith(state.hiddenEvent());
     }
@@ -299,75 +323,91 @@ final class Removal {
   }
 
   private Removed events(Retention retention, Instant cutoff, Instant now) throws SQLException {
-    long began = System.nanoTime();
     boolean wasTooLarge = isTooLarge(retention);
     boolean isTooLarge = wasTooLarge;
     long excess = wasTooLarge ? usedBytes() - retention.maxBytes() : 0;
-    long below = Math.min(number(newest), isTooLarge ? Long.MAX_VALUE : Id.floor(cutoff));
-    events.setLong(1, state.after());
-    events.setLong(2, below);
-    events.setInt(3, limits.events());
-    List<Candidate> candidates = new ArrayList<>();
-    long after = state.after();
-    boolean isEnd = true;
-    try (ResultSet rows = events.executeQuery()) {
-      int looked = 0;
-      long asked = 0;
-      long bytes = 0;
-      while (rows.next()) {
-        isEnd = false;
-        long id = rows.getLong(1);
-        Candidate candidate = candidate(rows);
-        if (candidate != null && candidate.messages() > limits.messages()) {
-          // On its own, since it takes a step or more.
-          if (looked == 0) {
-            candidates.add(candidate);
-            after = id;
-          }
-          break;
-        }
-        if (candidate != null) {
-          asked += candidate.messages();
-          bytes += candidate.bytes();
-          if (looked > 0 && (asked > limits.messages() || bytes > limits.bytes())) {
-            break;
-          }
-          candidates.add(candidate);
-        }
-        after = id;
-        looked++;
-      }
-    }
-    Removed removed = Removed.NOTHING;
+    Chunk chunk =
+        nextChunk(Math.min(number(newest), isTooLarge ? Long.MAX_VALUE : Id.floor(cutoff)));
+    Tally tally = new Tally();
     Long hide = null;
-    for (Candidate candidate : candidates) {
-      if (mayGo(candidate, cutoff, isTooLarge)) {
-        if (candidate.messages() > limits.messages()) {
-          hide(candidate.head());
-          hide = candidate.head().id();
-        } else {
-          removed = removed.plus(removeWhole(candidate));
-          isTooLarge = isTooLarge && removed.bytes() < excess;
-        }
+    if (chunk.isOneLarge(limits)) {
+      Candidate large = chunk.candidates().getFirst();
+      if (mayGo(large, cutoff, isTooLarge)) {
+        hide(large.head());
+        hide = large.head().id();
       }
-      if (System.nanoTime() - began > limits.time().toNanos()) {
-        after = candidate.head().id();
-        break;
+    } else {
+      Map<Long, List<Finished>> messages = messagesOf(chunk.candidates());
+      for (Candidate candidate : chunk.candidates()) {
+        List<Finished> found = messages.getOrDefault(candidate.head().id(), List.of());
+        if (mayGo(candidate, found, cutoff, isTooLarge)) {
+          removeWhole(candidate, found, tally);
+          isTooLarge = isTooLarge && tally.bytes < excess;
+        }
       }
     }
     flush();
+    Removed removed = tally.removed();
     sinceLogged = sinceLogged.plus(removed);
-    long resume = wasTooLarge ? after : state.resume();
-    if (isEnd) {
+    Instant late = cutoff.minus(retention.age().dividedBy(LATE_SHARE));
+    isLate = !removed.isNothing() && (isTooLarge || Id.time(chunk.through()).isBefore(late));
+    long resume = wasTooLarge ? chunk.through() : state.resume();
+    if (chunk.isEnd()) {
       resume = isTooLarge ? 0 : resume;
       if (isTooLarge) {
         nextForSize = now.plus(PAUSE_IF_TOO_LARGE);
       }
       next = new State(Stage.CHANGES, 0, resume, null);
     } else {
-      next = new State(Stage.EVENTS, after, resume, hide);
+      next = new State(Stage.EVENTS, chunk.through(), resume, hide);
     }
     return removed;
+  }
+
+  /**
+   * What one step looks at.
+   *
+   * @param candidates either one that takes several steps, or some that this step can remove
+   * @param through the last event that was looked at
+   * @param isEnd whether there was none
+   */
+  private record Chunk(List<Candidate> candidates, long through, boolean isEnd) {
+    boolean isOneLarge(Limits limits) {
+      return !candidates.isEmpty() && candidates.getFirst().messages() > limits.messages();
+    }
+  }
+
+  private Chunk nextChunk(long below) throws SQLException {
+    long began = System.nanoTime();
+    events.setLong(1, state.after());
+    events.setLong(2, below);
+    events.setInt(3, limits.events());
+    List<Candidate> candidates = new ArrayList<>();
+    long through = state.after();
+    boolean isEnd = true;
+    try (ResultSet rows = events.executeQuery()) {
+      long asked = 0;
+      long bytes = 0;
+      while (rows.next()) {
+        boolean isFirst = isEnd;
+        isEnd = false;
+        Candidate candidate = candidate(rows);
+        asked += candidate == null ? 0 : candidate.messages();
+        bytes += candidate == null ? 0 : candidate.bytes();
+        boolean isAlone = candidate == null || candidate.messages() > limits.messages();
+        if (!isFirst && (isAlone || asked > limits.messages() || bytes > limits.bytes())) {
+          break;
+        }
+        through = rows.getLong(1);
+        if (candidate != null) {
+          candidates.add(candidate);
+        }
+        if (isAlone || System.nanoTime() - began > limits.reading().toNanos()) {
+          break;
+        }
+      }
+    }
+    return new Chunk(candidates, through, isEnd);
   }
 
   /** An event that is damaged cannot be judged, and stays. */
@@ -390,29 +430,74 @@ final class Removal {
   /** Whether all messages have finished, and long enough ago unless there is no room for them. */
   private boolean mayGo(Candidate candidate, Instant cutoff, boolean isTooLarge)
       throws SQLException {
-    EventHead head = candidate.head();
-    if (head.messages() == 0) {
-      return isTooLarge || !Id.time(head.id()).isAfter(cutoff);
-    }
-    finished.setLong(1, head.id());
+    finished.setLong(1, candidate.head().id());
     finished.setLong(2, candidate.lastMessage());
-    finished.setLong(3, head.id());
-    try (ResultSet row = finished.executeQuery()) {
-      if (!row.next()
-          || row.getInt(1) != head.messages()
-          || !(isTooLarge || row.getLong(2) <= Rows.micros(cutoff))) {
+    finished.setLong(3, candidate.head().id());
+    return areFinished(finished, candidate.head().messages(), cutoff, isTooLarge)
+        && mayRemadeGo(candidate, cutoff, isTooLarge);
+  }
+
+  /**
+   * The same for an event whose messages have been read.
+   *
+   * @param found its own that have finished and are not damaged
+   */
+  private boolean mayGo(
+      Candidate candidate, List<Finished> found, Instant cutoff, boolean isTooLarge)
+      throws SQLException {
+    if (found.size() != candidate.head().messages()) {
+      return false;
+    }
+    if (!isTooLarge) {
+      if (found.isEmpty() && Id.time(candidate.head().id()).isAfter(cutoff)) {
         return false;
       }
+      for (Finished message : found) {
+        if (message.at().isAfter(cutoff)) {
+          return false;
+        }
+      }
     }
+    return mayRemadeGo(candidate, cutoff, isTooLarge);
+  }
+
+  private boolean mayRemadeGo(Candidate candidate, Instant cutoff, boolean isTooLarge)
+      throws SQLException {
     if (candidate.remade() == 0) {
       return true;
     }
-    finishedRemade.setLong(1, head.id());
-    try (ResultSet row = finishedRemade.executeQuery()) {
+    finishedRemade.setLong(1, candidate.head().id());
+    return areFinished(finishedRemade, candidate.remade(), cutoff, isTooLarge);
+  }
+
+  private static boolean areFinished(
+      PreparedStatement statement, int messages, Instant cutoff, boolean isTooLarge)
+      throws SQLException {
+    try (ResultSet row = statement.executeQuery()) {
       return row.next()
-          && row.getInt(1) == candidate.remade()
+          && row.getInt(1) == messages
           && (isTooLarge || row.getLong(2) <= Rows.micros(cutoff));
     }
+  }
+
+  /** The messages of events, those of replays apart, as far as they are not damaged. */
+  private Map<Long, List<Finished>> messagesOf(List<Candidate> candidates) throws SQLException {
+    Map<Long, List<Finished>> found = new HashMap<>();
+    if (!candidates.isEmpty()) {
+      messagesBetween.setLong(1, candidates.getFirst().head().id());
+      messagesBetween.setLong(2, candidates.getLast().head().id());
+      try (ResultSet rows = messagesBetween.executeQuery()) {
+        while (rows.next()) {
+          try {
+            Finished message = Finished.from(rows);
+            found.computeIfAbsent(message.event(), _ -> new ArrayList<>()).add(message);
+          } catch (Damaged e) {
+            tellOfDamage(e);
+          }
+        }
+      }
+    }
+    return found;
   }
 
   /** Messages of an event, all of which have finished. */
@@ -423,12 +508,16 @@ final class Removal {
     messages.setInt(4, limits.messages());
     List<Finished> found = new ArrayList<>();
     read(messages, found);
-    if (candidate.remade() > 0 && found.size() < limits.messages()) {
-      remade.setLong(1, candidate.head().id());
-      remade.setInt(2, limits.messages() - found.size());
-      read(remade, found);
-    }
+    readRemade(candidate, limits.messages() - found.size(), found);
     return found;
+  }
+
+  private void readRemade(Candidate candidate, int most, List<Finished> into) throws SQLException {
+    if (candidate.remade() > 0 && most > 0) {
+      remade.setLong(1, candidate.head().id());
+      remade.setInt(2, most);
+      read(remade, into);
+    }
   }
 
   private static void read(PreparedStatement statement, List<Finished> into) throws SQLException {
@@ -439,24 +528,28 @@ final class Removal {
     }
   }
 
-  private Removed removeWhole(Candidate candidate) throws SQLException {
-    List<Finished> found;
-    try {
-      found = messagesOf(candidate);
-    } catch (Damaged e) {
-      tellOfDamage(e);
-      return Removed.NOTHING;
+  private void removeWhole(Candidate candidate, List<Finished> own, Tally tally)
+      throws SQLException {
+    List<Finished> all = own;
+    if (candidate.remade() > 0) {
+      all = new ArrayList<>(own);
+      try {
+        readRemade(candidate, candidate.remade(), all);
+      } catch (Damaged e) {
+        tellOfDamage(e);
+        return;
+      }
     }
-    remove(found, candidate.head().tenant());
+    remove(all, candidate.head().tenant());
     deleteKey(candidate.head());
-    return remove(candidate, found.size());
+    remove(candidate, all.size(), tally);
   }
 
   /**
    * Removes the event itself, after everything that belongs to it; it counts for its tenant no
    * longer.
    */
-  private Removed remove(Candidate candidate, int withMessages) throws SQLException {
+  private void remove(Candidate candidate, int withMessages, Tally tally) throws SQLException {
     deleteEvent.setLong(1, candidate.head().id());
     deleteEvent.addBatch();
     if (candidate.remade() > 0) {
@@ -466,8 +559,27 @@ final class Removal {
     String tenant = candidate.head().tenant();
     long size = Event.sizeOf((int) candidate.bytes());
     counting.removes(tenant, 1, size);
-    return new Removed(
-        1, withMessages, candidate.bytes(), Map.of(tenant, new Snapshot.Stored(1, size)));
+    tally.add(tenant, size, candidate.bytes(), withMessages);
+  }
+
+  /** What a step has removed so far. */
+  private static final class Tally {
+    private long events;
+    private long messages;
+    private long bytes;
+    private final Map<String, Snapshot.Stored> ofTenants = new HashMap<>();
+
+    void add(String tenant, long size, long dataBytes, int withMessages) {
+      events++;
+      messages += withMessages;
+      bytes += dataBytes;
+      ofTenants.merge(
+          tenant, new Snapshot.Stored(1, size), (before, more) -> before.plus(1, more.bytes()));
+    }
+
+    Removed removed() {
+      return new Removed(events, messages, bytes, ofTenants);
+    }
   }
 
   private void remove(List<Finished> finishedMessages, String tenant) throws SQLException {
@@ -520,7 +632,9 @@ final class Removal {
     if (found.size() < limits.messages()) {
       unhide.setLong(1, hiddenEvent);
       unhide.executeUpdate();
-      removed = remove(candidate, found.size());
+      Tally last = new Tally();
+      remove(candidate, found.size(), last);
+      removed = last.removed();
       next = new State(state.stage(), state.after(), state.resume(), null);
     }
     flush();

@@ -1,6 +1,7 @@
 package dev.holdfast.engine.store;
 
 import dev.holdfast.core.port.StoreException;
+import dev.holdfast.engine.store.Upkept.Left;
 import dev.holdfast.engine.store.Upkept.Removed;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -58,7 +59,9 @@ final class Upkeep {
       if (shrinking.isDue(connection)) {
         more |= writer.behind("giving room back", () -> shrinking.step(connection));
       }
-      return new Upkept(more, removed);
+      return removal.isLate()
+          ? new Upkept(Left.TOO_MUCH, removed)
+          : new Upkept(Left.of(more), removed);
     } catch (SQLException e) {
       return failed(Sqlite.failure("upkeep of the store", e));
     } catch (StoreException e) {

@@ -7,10 +7,29 @@ import java.util.Map;
 /**
  * What a step of upkeep has done.
  *
- * @param isMore whether there is more to be done at once
+ * @param left what is to be done at once
  * @param removed what this step removed
  */
-public record Upkept(boolean isMore, Removed removed) {
+public record Upkept(Left left, Removed removed) {
+
+  /** Whether there is more to be done, and whether it can wait for those who write. */
+  public enum Left {
+    NOTHING,
+    SOME,
+    TOO_MUCH;
+
+    static Left of(boolean isMore) {
+      return isMore ? SOME : NOTHING;
+    }
+  }
+
+  public Upkept(boolean isMore, Removed removed) {
+    this(Left.of(isMore), removed);
+  }
+
+  public boolean isMore() {
+    return left != Left.NOTHING;
+  }
 
   /**
    * What was removed from history.

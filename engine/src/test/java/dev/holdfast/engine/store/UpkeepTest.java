@@ -18,6 +18,7 @@ import dev.holdfast.core.port.History.Status;
 import dev.holdfast.core.port.Snapshot.Stored;
 import dev.holdfast.core.port.Write;
 import dev.holdfast.core.port.Write.AcceptedEvent;
+import dev.holdfast.engine.store.Upkept.Left;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -30,6 +31,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -230,6 +232,38 @@ final class UpkeepTest {
     assertThat(there.indexOf(true)).isBetween(20, 30);
     // No room is needed any more, so nothing goes.
     assertThat(upkeep(new Retention(KEPT, 4 << 20), NOW)).isEqualTo(Upkept.Removed.NOTHING);
+  }
+
+  @Test
+  void what_should_have_gone_long_ago_or_takes_room_that_is_not_there_cannot_wait()
+      throws Exception {
+    finishSome();
+    Instant end = NOW.plus(KEPT);
+    assertThat(leftBySteps(RETENTION, end.plus(KEPT.dividedBy(5))))
+        .contains(Left.SOME)
+        .doesNotContain(Left.TOO_MUCH);
+    finishSome();
+    assertThat(leftBySteps(RETENTION, end.plus(KEPT.dividedBy(3)))).contains(Left.TOO_MUCH);
+    finishSome();
+    assertThat(leftBySteps(new Retention(KEPT, 1), NOW)).contains(Left.TOO_MUCH);
+    assertThat(leftBySteps(RETENTION, NOW)).doesNotContain(Left.TOO_MUCH);
+  }
+
+  private void finishSome() throws Exception {
+    for (int i = 0; i < 12; i++) {
+      deliver(accepted(sample.pending(E1)), NOW);
+    }
+    accepted(sample.pending());
+  }
+
+  private Set<Left> leftBySteps(Retention retention, Instant now) throws Exception {
+    Set<Left> all = EnumSet.noneOf(Left.class);
+    Left left;
+    do {
+      left = store.upkeep(retention, now).left();
+      all.add(left);
+    } while (left != Left.NOTHING);
+    return all;
   }
 
   @Test
