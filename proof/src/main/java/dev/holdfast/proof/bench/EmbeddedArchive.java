@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Embedded stores. What is in the full one is of the last two hours, and servers keep one: so the
- * older half is removed while it is measured.
+ * Embedded stores. What is in the full one is of a little more than an hour, and servers keep one:
+ * so some of it is removed while it is measured, as it is wherever history is kept for a time.
  */
 final class EmbeddedArchive implements Archive {
   private static final String FILE = "holdfast.db";
@@ -30,7 +30,7 @@ final class EmbeddedArchive implements Archive {
   /** The shortest retention that there is. */
   private static final Duration KEPT = Duration.ofHours(1);
 
-  private static final Duration SPAN = KEPT.multipliedBy(2);
+  private static final Duration SPAN = KEPT.plusMinutes(6);
 
   private final Rig rig;
   private final ReceiverProcess receiver;
