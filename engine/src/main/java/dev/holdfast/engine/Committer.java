@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is
  * due. A step takes a few milliseconds and is followed by a pause, so batches never wait for long;
- * the pause is longer while batches wait, unless upkeep has fallen behind. Since the thread takes
- * turns by time, a step comes even when batches never end. A shared store does it beside: it is
- * only told here that it is time.
+ * the pause is longer when batches take most of the time, unless upkeep has fallen behind. Since
+ * the thread takes turns by time, a step comes even when batches never end. A shared store does it
+ * beside: it is only told here that it is time.
  */
 final class Committer {
   private static final Logger log = LoggerFactory.getLogger(Committer.class);
@@ -35,7 +35,7 @@ final class Committer {
   /** From one step of upkeep to the next while there is more to do. */
   private static final Duration SHORT_PAUSE = Duration.ofMillis(10);
 
-  /** While batches wait, upkeep has one part of the time and they have so many. */
+  /** When batches need most of the time, upkeep has one part of it and they have so many. */
   private static final int SHARE_OF_BATCHES = 7;
 
   /** From one step of upkeep to the next while there is nothing to do. */
@@ -54,6 +54,11 @@ final class Committer {
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("holdfast-committer").factory());
   private final Duration pause;
   private final Map<DropReason, LongAdder> dropped = new EnumMap<>(DropReason.class);
+
+  /** When the last step of upkeep ended, and how long batches have taken since. */
+  private long steppedNanos;
+
+  private long batchNanos;
 
   /** A little work of the store for itself. */
   interface UpkeepStep {
@@ -84,6 +89,7 @@ final class Committer {
    */
   void startUpkeep(Consumer<Removed> toTell) {
     whenRemoved = toTell;
+    steppedNanos = System.nanoTime();
     upkeepAfter(pause);
   }
 
@@ -103,7 +109,9 @@ final class Committer {
           () -> {
             long started = System.nanoTime();
             Input result = write(batch);
-            ended.ended(batch, result, System.nanoTime() - started);
+            long took = System.nanoTime() - started;
+            batchNanos += took;
+            ended.ended(batch, result, took);
           });
     } catch (RejectedExecutionException e) {
       // The committer is closed.
@@ -136,12 +144,14 @@ final class Committer {
     Duration until = LONG_PAUSE;
     try {
       long began = System.nanoTime();
+      boolean isBusy = 2 * batchNanos > began - steppedNanos;
       Upkept done = upkeep.run();
-      Duration took = Duration.ofNanos(System.nanoTime() - began);
-      until = pauseAfter(done.left(), took, !thread.getQueue().isEmpty(), pause);
       if (!done.removed().isNothing()) {
         whenRemoved.accept(done.removed());
       }
+      steppedNanos = System.nanoTime();
+      batchNanos = 0;
+      until = pauseAfter(done.left(), Duration.ofNanos(steppedNanos - began), isBusy, pause);
     } catch (StoreException | RuntimeException e) {
       log.warn("store.upkeep-failed next=\"tried again in {} s\"", LONG_PAUSE.toSeconds(), e);
     } finally {
@@ -153,15 +163,15 @@ final class Committer {
    * How long batches have the thread to themselves after a step of upkeep.
    *
    * @param took how long the step has kept them waiting
-   * @param isAwaited whether there is one that waits
+   * @param isBusy whether they took most of the time before it
    * @param usual the pause when there is nothing to do
    */
-  static Duration pauseAfter(Left left, Duration took, boolean isAwaited, Duration usual) {
+  static Duration pauseAfter(Left left, Duration took, boolean isBusy, Duration usual) {
     Duration share = took.multipliedBy(SHARE_OF_BATCHES);
     return switch (left) {
       case NOTHING -> usual;
-      case SOME -> isAwaited && share.compareTo(SHORT_PAUSE) > 0 ? share : SHORT_PAUSE;
-      case TOO_MUCH -> SHORT_PAUSE;
+      case SOME -> isBusy && share.compareTo(SHORT_PAUSE) > 0 ? share : SHORT_PAUSE;
+      case TOO_MUCH -> took.compareTo(SHORT_PAUSE) < 0 ? took : SHORT_PAUSE;
     };
   }
 

@@ -39,14 +39,23 @@ class CommitterTest {
   }
 
   @Test
-  void upkeep_leaves_most_of_the_time_to_batches_that_wait_unless_it_has_fallen_behind() {
+  void upkeep_leaves_most_of_the_time_to_batches_that_need_it() {
     Duration took = Duration.ofMillis(5);
     Duration usual = Duration.ofMillis(50);
     assertThat(Committer.pauseAfter(Left.NOTHING, took, true, usual)).isEqualTo(usual);
-    assertThat(Committer.pauseAfter(Left.SOME, took, true, usual))
-        .isGreaterThan(took.multipliedBy(5));
-    Duration unawaited = Committer.pauseAfter(Left.SOME, took, false, usual);
-    assertThat(unawaited).isBetween(took, took.multipliedBy(3));
-    assertThat(Committer.pauseAfter(Left.TOO_MUCH, took, true, usual)).isEqualTo(unawaited);
+    assertThat(Committer.pauseAfter(Left.SOME, took, true, usual)).isEqualTo(Duration.ofMillis(35));
+    assertThat(Committer.pauseAfter(Left.SOME, took, false, usual))
+        .isEqualTo(Duration.ofMillis(10));
+  }
+
+  @Test
+  void upkeep_that_has_fallen_behind_takes_as_much_time_as_batches() {
+    Duration usual = Duration.ofMillis(50);
+    for (boolean isBusy : new boolean[] {true, false}) {
+      assertThat(Committer.pauseAfter(Left.TOO_MUCH, Duration.ofMillis(5), isBusy, usual))
+          .isEqualTo(Duration.ofMillis(5));
+      assertThat(Committer.pauseAfter(Left.TOO_MUCH, Duration.ofMillis(30), isBusy, usual))
+          .isEqualTo(Duration.ofMillis(10));
+    }
   }
 }

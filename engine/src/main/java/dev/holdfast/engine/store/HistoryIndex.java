@@ -343,6 +343,11 @@ final class HistoryIndex {
     return behind >= limits.behind();
   }
 
+  /** Whether more chunks than the next one are behind, so that soon they have to be read again. */
+  boolean isFarBehind() {
+    return behind >= limits.behind() + limits.chunk();
+  }
+
   /** What a chunk has changed, to be taken over when it is on disk. */
   record Advance(Extent extent, Part part) {}
 

@@ -38,7 +38,7 @@ final class Removal {
   /** A round begins at the latest when this share of the retention time has passed. */
   private static final int ROUNDS_PER_RETENTION = 100;
 
-  /** What should have gone for longer than this share of the retention time has to go now. */
+  /** What was to go this share of the retention time ago, or longer, has to go now. */
   private static final int LATE_SHARE = 4;
 
   /** After a round that could not remove enough. */
@@ -118,10 +118,17 @@ final class Removal {
    * Where it is.
    *
    * @param after what comes after this id is looked at next
+   * @param until what comes after this id may have to go by now, but had not as the round began
    * @param resume where a round begins that is for size only: what is older is unfinished
    * @param hiddenEvent the event that is hidden, and not yet removed altogether
    */
-  private record State(Stage stage, long after, long resume, @Nullable Long hiddenEvent) {}
+  private record State(
+      Stage stage, long after, long until, long resume, @Nullable Long hiddenEvent) {
+
+    State at(Stage next, long nextAfter) {
+      return new State(next, nextAfter, until, resume, hiddenEvent);
+    }
+  }
 
   /**
    * An event that may be removed.
@@ -207,7 +214,7 @@ final class Removal {
             deleteAttempts, deleteMessage, deleteRemakings, deleteKey, deleteEvent, deleteChange);
     try (PreparedStatement hidden = connection.prepareStatement(HIDDEN);
         ResultSet row = hidden.executeQuery()) {
-      state = new State(Stage.NONE, 0, 0, hidden(row));
+      state = new State(Stage.NONE, 0, 0, 0, hidden(row));
     }
   }
 
@@ -247,8 +254,8 @@ final class Removal {
   }
 
   /**
-   * Whether there is much more than should be: what the last step removed should have gone long
-   * ago, or takes room that is not there.
+   * Whether there is much more than should be: some of what the last step removed should have gone
+   * long ago, or takes room that is not there.
    */
   boolean isLate() {
     return isLate;
@@ -257,14 +264,15 @@ final class Removal {
   /** Goes a little further, in the transaction that is open. */
   Removed step(Retention retention, Instant now) throws SQLException {
     isLate = false;
-    if (state.hiddenEvent() != null) {
-      return goOnWith(state.hiddenEvent());
-    }
     Instant cutoff = now.minus(retention.age());
+    if (state.hiddenEvent() != null) {
+      return goOnWith(state.hiddenEvent(), retention, cutoff);
+    }
     return switch (state.stage()) {
       case NONE -> {
         boolean isTime = !now.isBefore(nextRound);
-        next = new State(Stage.EVENTS, isTime ? 0 : state.resume(), state.resume(), null);
+        long after = isTime ? 0 : state.resume();
+        next = new State(Stage.EVENTS, after, Id.floor(cutoff), state.resume(), null);
         if (isTime) {
           nextRound = now.plus(pause(retention));
         }
@@ -274,7 +282,7 @@ final class Removal {
       case CHANGES -> changes(cutoff);
       case PARTS -> {
         Part oldest = index.giveUpOldest();
-        next = new State(oldest == null ? Stage.NONE : Stage.PARTS, 0, state.resume(), null);
+        next = state.at(oldest == null ? Stage.NONE : Stage.PARTS, 0);
         gaveUp = oldest;
         if (oldest == null) {
           tell(now);
@@ -326,8 +334,7 @@ final class Removal {
     boolean wasTooLarge = isTooLarge(retention);
     boolean isTooLarge = wasTooLarge;
     long excess = wasTooLarge ? usedBytes() - retention.maxBytes() : 0;
-    Chunk chunk =
-        nextChunk(Math.min(number(newest), isTooLarge ? Long.MAX_VALUE : Id.floor(cutoff)));
+    Chunk chunk = nextChunk(Math.min(number(newest), isTooLarge ? Long.MAX_VALUE : state.until()));
     Tally tally = new Tally();
     Long hide = null;
     if (chunk.isOneLarge(limits)) {
@@ -349,19 +356,22 @@ final class Removal {
     flush();
     Removed removed = tally.removed();
     sinceLogged = sinceLogged.plus(removed);
-    Instant late = cutoff.minus(retention.age().dividedBy(LATE_SHARE));
-    isLate = !removed.isNothing() && (isTooLarge || Id.time(chunk.through()).isBefore(late));
+    isLate = !removed.isNothing() && (isTooLarge || tally.oldest.isBefore(late(retention, cutoff)));
     long resume = wasTooLarge ? chunk.through() : state.resume();
     if (chunk.isEnd()) {
       resume = isTooLarge ? 0 : resume;
       if (isTooLarge) {
         nextForSize = now.plus(PAUSE_IF_TOO_LARGE);
       }
-      next = new State(Stage.CHANGES, 0, resume, null);
+      next = new State(Stage.CHANGES, 0, state.until(), resume, null);
     } else {
-      next = new State(Stage.EVENTS, chunk.through(), resume, hide);
+      next = new State(Stage.EVENTS, chunk.through(), state.until(), resume, hide);
     }
     return removed;
+  }
+
+  private static Instant late(Retention retention, Instant cutoff) {
+    return cutoff.minus(retention.age().dividedBy(LATE_SHARE));
   }
 
   /**
@@ -542,14 +552,15 @@ final class Removal {
     }
     remove(all, candidate.head().tenant());
     deleteKey(candidate.head());
-    remove(candidate, all.size(), tally);
+    remove(candidate, all, tally);
   }
 
   /**
    * Removes the event itself, after everything that belongs to it; it counts for its tenant no
    * longer.
    */
-  private void remove(Candidate candidate, int withMessages, Tally tally) throws SQLException {
+  private void remove(Candidate candidate, List<Finished> withMessages, Tally tally)
+      throws SQLException {
     deleteEvent.setLong(1, candidate.head().id());
     deleteEvent.addBatch();
     if (candidate.remade() > 0) {
@@ -559,7 +570,17 @@ final class Removal {
     String tenant = candidate.head().tenant();
     long size = Event.sizeOf((int) candidate.bytes());
     counting.removes(tenant, 1, size);
-    tally.add(tenant, size, candidate.bytes(), withMessages);
+    tally.add(tenant, size, candidate.bytes(), withMessages.size());
+    tally.finished(latest(candidate, withMessages));
+  }
+
+  /** When an event had all that it was kept for. */
+  private static Instant latest(Candidate candidate, List<Finished> messages) {
+    Instant latest = Id.time(candidate.head().id());
+    for (Finished message : messages) {
+      latest = message.at().isAfter(latest) ? message.at() : latest;
+    }
+    return latest;
   }
 
   /** What a step has removed so far. */
@@ -568,6 +589,13 @@ final class Removal {
     private long messages;
     private long bytes;
     private final Map<String, Snapshot.Stored> ofTenants = new HashMap<>();
+
+    /** When that was finished which has been finished for longest. */
+    private Instant oldest = Instant.MAX;
+
+    void finished(Instant at) {
+      oldest = at.isBefore(oldest) ? at : oldest;
+    }
 
     void add(String tenant, long size, long dataBytes, int withMessages) {
       events++;
@@ -617,7 +645,8 @@ final class Removal {
     deleteKey(head);
   }
 
-  private Removed goOnWith(long hiddenEvent) throws SQLException {
+  private Removed goOnWith(long hiddenEvent, Retention retention, Instant cutoff)
+      throws SQLException {
     event.setLong(1, hiddenEvent);
     Candidate candidate;
     try (ResultSet row = event.executeQuery()) {
@@ -628,14 +657,15 @@ final class Removal {
     }
     List<Finished> found = messagesOf(candidate);
     remove(found, candidate.head().tenant());
+    isLate = isTooLarge(retention) || latest(candidate, found).isBefore(late(retention, cutoff));
     Removed removed = new Removed(0, found.size(), 0, Map.of());
     if (found.size() < limits.messages()) {
       unhide.setLong(1, hiddenEvent);
       unhide.executeUpdate();
       Tally last = new Tally();
-      remove(candidate, found.size(), last);
+      remove(candidate, found, last);
       removed = last.removed();
-      next = new State(state.stage(), state.after(), state.resume(), null);
+      next = new State(state.stage(), state.after(), state.until(), state.resume(), null);
     }
     flush();
     sinceLogged = sinceLogged.plus(removed);
@@ -662,7 +692,7 @@ final class Removal {
       }
     }
     flush();
-    next = new State(isEnd ? Stage.PARTS : Stage.CHANGES, isEnd ? 0 : after, state.resume(), null);
+    next = isEnd ? state.at(Stage.PARTS, 0) : state.at(Stage.CHANGES, after);
     return Removed.NOTHING;
   }
 }

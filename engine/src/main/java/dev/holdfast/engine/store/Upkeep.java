@@ -59,9 +59,8 @@ final class Upkeep {
       if (shrinking.isDue(connection)) {
         more |= writer.behind("giving room back", () -> shrinking.step(connection));
       }
-      return removal.isLate()
-          ? new Upkept(Left.TOO_MUCH, removed)
-          : new Upkept(Left.of(more), removed);
+      boolean isTooMuch = removal.isLate() || index.isFarBehind();
+      return new Upkept(isTooMuch ? Left.TOO_MUCH : Left.of(more), removed);
     } catch (SQLException e) {
       return failed(Sqlite.failure("upkeep of the store", e));
     } catch (StoreException e) {

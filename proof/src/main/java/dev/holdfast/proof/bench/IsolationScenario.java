@@ -192,7 +192,7 @@ final class IsolationScenario implements Scenario {
    */
   private record Turn(Histogram healthyHalf, double stolen) {}
 
-  /** What was measured in the turns of one kind; one in which the machine stood still is not it. */
+  /** What was measured in the turns of one kind: the one in the middle tells, and all are drawn. */
   private static final class Taken {
     private final Histogram all = Control.histogram();
     private final Median p50 = new Median();

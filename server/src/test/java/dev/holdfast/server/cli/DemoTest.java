@@ -89,8 +89,10 @@ class DemoTest {
                 .start()
                 .waitFor())
         .isZero();
+    boolean isEnded = demo.waitFor(60, TimeUnit.SECONDS);
+    demo.destroyForcibly();
+    assertThat(isEnded).as("ends by SIGINT, which shells have background jobs ignore").isTrue();
     List<String> rest = out.lines().toList();
-    assertThat(demo.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(demo.exitValue()).isZero();
     assertThat(rest).anyMatch(one -> one.startsWith("Nothing was lost"));
     assertThat(rest).noneMatch(one -> one.startsWith("\tat "));
