@@ -32,6 +32,10 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
   private final int maxEvents;
   private int nextNumber;
   private long delivered;
+
+  /** What the receiver had got when this load began; below 0 until it has told. */
+  private long arrivedBefore = -1;
+
   private boolean stopped;
 
   ClosedLoop(Vertx vertx, LoadPlan plan) {
@@ -44,15 +48,21 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
     this.nextNumber = plan.get(Setting.FIRST_NUMBER);
   }
 
+  /** What arrived of loads before this one does not count, and is known before this one begins. */
   @Override
   void start() {
+    if (maxUndelivered > 0) {
+      ask();
+    } else {
+      open();
+    }
+  }
+
+  private void open() {
     for (int i = 0; i < plan.get(Setting.CONNECTIONS); i++) {
       Connection connection = new Connection(vertx, client, plan, this);
       connections.add(connection);
       connection.open();
-    }
-    if (maxUndelivered > 0) {
-      ask();
     }
   }
 
@@ -112,6 +122,15 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
     }
   }
 
+  private void arrived(long inAll) {
+    if (arrivedBefore < 0) {
+      arrivedBefore = inAll;
+      open();
+    }
+    delivered = inAll - arrivedBefore;
+    release();
+  }
+
   private void ask() {
     asker
         .request(
@@ -124,10 +143,7 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
             answer -> {
               Buffer body = answer.result();
               if (body != null) {
-                delivered =
-                    Long.parseLong(body.toString()) / plan.get(Setting.COPIES)
-                        - plan.get(Setting.FIRST_NUMBER);
-                release();
+                arrived(Long.parseLong(body.toString()) / plan.get(Setting.COPIES));
               }
               if (!stopped) {
                 vertx.setTimer(ASK_EVERY_MILLIS, _ -> ask());

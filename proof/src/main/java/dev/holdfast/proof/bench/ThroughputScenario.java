@@ -154,7 +154,8 @@ final class ThroughputScenario implements Scenario {
 
   private LoadPlan plan(Rig rig, ServerProcess server, ReceiverProcess receiver) {
     Settings settings = rig.settings();
-    int batch = Math.clamp(BATCH_BYTES / shape.dataBytes, 1, settings.batch);
+    int most = Math.max(1, settings.batch / shape.branches);
+    int batch = Math.clamp(BATCH_BYTES / shape.dataBytes, 1, most);
     return LoadPlan.of(Kind.CLOSED_LOOP, server.port(), server.key())
         .with(Setting.RECEIVER_PORT, receiver.port())
         .with(
