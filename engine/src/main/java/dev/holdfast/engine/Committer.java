@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>In the embedded store, between two batches it does a step of the store's upkeep, when one is
  * due. A step takes a few milliseconds and is followed by a pause, so batches never wait for long;
- * the pause is longer when batches take most of the time, unless upkeep has fallen behind. Since
+ * the pause is longer when batches take much of the time, unless upkeep has fallen behind. Since
  * the thread takes turns by time, a step comes even when batches never end. A shared store does it
  * beside: it is only told here that it is time.
  */
@@ -35,8 +35,11 @@ final class Committer {
   /** From one step of upkeep to the next while there is more to do. */
   private static final Duration SHORT_PAUSE = Duration.ofMillis(10);
 
-  /** When batches need most of the time, upkeep has one part of it and they have so many. */
+  /** When batches need the thread, upkeep has one part of it and they have so many. */
   private static final int SHARE_OF_BATCHES = 7;
+
+  /** Batches need the thread when they took one part of so many of the time since the last step. */
+  private static final int BUSY_FROM = 4;
 
   /** From one step of upkeep to the next while there is nothing to do. */
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -144,7 +147,7 @@ final class Committer {
     Duration until = LONG_PAUSE;
     try {
       long began = System.nanoTime();
-      boolean isBusy = 2 * batchNanos > began - steppedNanos;
+      boolean isBusy = BUSY_FROM * batchNanos > began - steppedNanos;
       Upkept done = upkeep.run();
       if (!done.removed().isNothing()) {
         whenRemoved.accept(done.removed());
@@ -163,7 +166,7 @@ final class Committer {
    * How long batches have the thread to themselves after a step of upkeep.
    *
    * @param took how long the step has kept them waiting
-   * @param isBusy whether they took most of the time before it
+   * @param isBusy whether they took much of the time before it
    * @param usual the pause when there is nothing to do
    */
   static Duration pauseAfter(Left left, Duration took, boolean isBusy, Duration usual) {
