@@ -90,7 +90,9 @@ class DemoTest {
                 .waitFor())
         .isZero();
     boolean isEnded = demo.waitFor(60, TimeUnit.SECONDS);
-    demo.destroyForcibly();
+    if (!isEnded) {
+      demo.destroyForcibly();
+    }
     assertThat(isEnded).as("ends by SIGINT, which shells have background jobs ignore").isTrue();
     List<String> rest = out.lines().toList();
     assertThat(demo.exitValue()).isZero();
