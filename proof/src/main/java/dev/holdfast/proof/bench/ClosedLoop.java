@@ -125,7 +125,9 @@ final class ClosedLoop extends Traffic implements Connection.Owner {
   private void arrived(long inAll) {
     if (arrivedBefore < 0) {
       arrivedBefore = inAll;
-      open();
+      if (!stopped) {
+        open();
+      }
     }
     delivered = inAll - arrivedBefore;
     release();
