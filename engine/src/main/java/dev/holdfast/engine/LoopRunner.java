@@ -75,6 +75,7 @@ final class LoopRunner implements Cluster.Path {
   private static final Duration LAST_MINUTE = Duration.ofSeconds(2);
 
   private final World world;
+  private final ContextInternal context;
   private final EventLoop eventLoop;
   private final Promise<Void> stopped = Promise.promise();
   private final Recorder recorder = new Recorder();
@@ -103,7 +104,8 @@ final class LoopRunner implements Cluster.Path {
   LoopRunner(Loop loop, World world) {
     this.loop = loop;
     this.world = world;
-    this.eventLoop = ((ContextInternal) world.context()).nettyEventLoop();
+    this.context = (ContextInternal) world.context();
+    this.eventLoop = context.nettyEventLoop();
     this.pulse = new Pulse(world.activity(), this::onContext, () -> this.loop);
   }
 
@@ -388,14 +390,25 @@ final class LoopRunner implements Cluster.Path {
     if (eventLoop.inEventLoop()) {
       task.run();
     } else {
-      world.context().runOnContext(_ -> task.run());
+      context.runOnContext(_ -> task.run());
     }
   }
 
   private void schedule() {
     if (!scheduled) {
       scheduled = true;
-      world.context().runOnContext(_ -> step());
+      context.runOnContext(_ -> step());
+    }
+  }
+
+  /**
+   * A task would run in this round of the event loop, before anything has been read. A timer that
+   * has run out runs in the next one.
+   */
+  private void scheduleBehindInput() {
+    if (!scheduled) {
+      scheduled = true;
+      var _ = eventLoop.schedule(() -> context.dispatch(this::step), 1, TimeUnit.NANOSECONDS);
     }
   }
 
@@ -431,6 +444,10 @@ final class LoopRunner implements Cluster.Path {
 
   private void sleep() {
     Instant next = loop.nextWake().orElse(null);
+    if (Loop.AT_ONCE.equals(next)) {
+      scheduleBehindInput();
+      return;
+    }
     if (next == null || (wakeAt != null && !next.isBefore(wakeAt))) {
       return;
     }

@@ -70,6 +70,9 @@ final class Dispatch {
   private long sendingBytesUnproven;
   private boolean stopped;
 
+  /** Whether there are places left that the last step did not come to fill. */
+  private boolean hasMore;
+
   /** Attempts start before this time only. */
   private Instant leasedUntil;
 
@@ -203,8 +206,9 @@ final class Dispatch {
     return proven ? retryProven : retryUnproven;
   }
 
-  /** Starts attempts while there are places. */
+  /** Starts attempts while there are places, a limited number at once. */
   void run(Turn now) {
+    hasMore = false;
     if (!stopped) {
       letGoOn(now);
     }
@@ -215,15 +219,25 @@ final class Dispatch {
       while (!urgent.isEmpty() && hasPlaceFor(urgent.element().lane)) {
         takeUrgent(urgent.remove(), now);
       }
-      while (hasPlace()) {
-        Held next = next(now);
-        if (next == null) {
-          break;
-        }
-        take(next, now);
-      }
+      startNext(now);
     }
     loadEvents(now);
+  }
+
+  private void startNext(Turn now) {
+    int started = 0;
+    while (hasPlace()) {
+      if (started == limits.startsInAStep()) {
+        hasMore = true;
+        return;
+      }
+      Held next = next(now);
+      if (next == null) {
+        return;
+      }
+      take(next, now);
+      started++;
+    }
   }
 
   /** Attempts may start before this time. */
@@ -576,6 +590,9 @@ final class Dispatch {
   }
 
   @Nullable Instant nextWake() {
+    if (hasMore) {
+      return Loop.AT_ONCE;
+    }
     Alarm next = limited.peek();
     return next == null ? null : next.at();
   }

@@ -14,6 +14,8 @@ import java.time.Duration;
  * @param laneMinimum see {@code held}
  * @param bodyBytes events kept in memory from acceptance until they are sent
  * @param sendingBytes events of attempts under way
+ * @param startsInAStep attempts started in one step of the loop, so that what comes in meanwhile is
+ *     heard before the next ones start
  * @param batchWrites writes in one batch
  * @param batchBytes event bytes in one batch
  * @param batchEvery from the beginning of one batch to that of the next, unless one alone waits for
@@ -40,6 +42,7 @@ public record Limits(
     int laneMinimum,
     long bodyBytes,
     long sendingBytes,
+    int startsInAStep,
     int batchWrites,
     long batchBytes,
     Duration batchEvery,
@@ -129,6 +132,7 @@ public record Limits(
         laneMinimum,
         bodyBytes,
         sendingBytes,
+        startsInAStep,
         batchWrites,
         batch,
         every,
@@ -161,6 +165,7 @@ public record Limits(
         64,
         share,
         share,
+        200,
         4_000,
         Math.min(share / 2, 16L << 20),
         BATCH_EVERY,

@@ -41,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * store, each has a loop, which works on the lanes in its shards only.
  */
 public final class Loop implements View {
+  /** A time that has always come. */
+  public static final Instant AT_ONCE = Instant.EPOCH;
+
   private final Limits limits;
   private final RetrySchedule schedule;
   private final EndpointHealth health;
@@ -661,7 +664,10 @@ public final class Loop implements View {
     return abandoned || (stopping && dispatch.inFlight() == 0 && commit.isIdle());
   }
 
-  /** When {@link #step} must be called again even if nothing happens. */
+  /**
+   * When {@link #step} must be called again even if nothing happens; {@link #AT_ONCE} when it has
+   * more to do, and is to hear first what has come in meanwhile.
+   */
   public Optional<Instant> nextWake() {
     if (abandoned) {
       return Optional.empty();

@@ -64,6 +64,9 @@ final class Crank {
    */
   boolean holdLoads;
 
+  /** What comes in after each step, before the next one. */
+  Runnable afterStep = () -> {};
+
   /** How often a receiver has taken each message. */
   final Map<Long, Integer> taken = new HashMap<>();
 
@@ -118,9 +121,13 @@ final class Crank {
   /** Lets everything happen that can happen without time passing. */
   void turn() {
     step();
-    while (!inputs.isEmpty()) {
+    while (!inputs.isEmpty() || isToStepAtOnce(loop)) {
       step();
     }
+  }
+
+  static boolean isToStepAtOnce(Loop loop) {
+    return loop.nextWake().filter(Loop.AT_ONCE::equals).isPresent();
   }
 
   private void step() {
@@ -129,6 +136,7 @@ final class Crank {
     List<Effect> effects = new ArrayList<>();
     loop.step(batch, now, effects::add);
     effects.forEach(this::perform);
+    afterStep.run();
   }
 
   private void perform(Effect effect) {
@@ -335,9 +343,14 @@ final class Crank {
 
   List<Answer> askLater(Request request, Actor by) {
     List<Answer> answers = new ArrayList<>();
-    inputs.add(new Input.Asked(request, by, answers::add));
+    comesIn(new Input.Asked(request, by, answers::add));
     turn();
     return answers;
+  }
+
+  /** Something comes in, and is heard in the next step. */
+  void comesIn(Input input) {
+    inputs.add(input);
   }
 
   Message onlyOpen() {

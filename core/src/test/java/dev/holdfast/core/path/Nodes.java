@@ -347,7 +347,7 @@ final class Nodes {
         while (node.doNext()) {
           isMore = true;
         }
-        isMore |= !node.inputs.isEmpty();
+        isMore |= !node.inputs.isEmpty() || Crank.isToStepAtOnce(node.loop);
       }
     }
   }

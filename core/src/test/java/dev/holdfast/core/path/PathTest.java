@@ -5,6 +5,7 @@ import static dev.holdfast.core.path.Crank.OK;
 import static dev.holdfast.core.path.Crank.TIMED_OUT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Health.Reason;
 import dev.holdfast.core.model.Health.State;
 import dev.holdfast.core.model.Message;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +40,7 @@ class PathTest {
         2,
         4_000,
         100_000,
+        3,
         5,
         100_000,
         Duration.ZERO,
@@ -94,6 +97,47 @@ class PathTest {
     crank.commit();
     assertThat(crank.sent).hasSize(10);
     assertThat(crank.loop.gauges().unwritten()).isZero();
+  }
+
+  @Test
+  void a_step_starts_a_limited_number_of_attempts_and_the_next_one_goes_on_at_once() {
+    Crank crank = new Crank(tight(), Recovery.DRAIN);
+    crank.receiver = _ -> null;
+    for (int i = 0; i < 4; i++) {
+      crank.subscribe("http://one" + i + ".example/", "t");
+    }
+    List<Integer> afterEachStep = new ArrayList<>();
+    crank.afterStep = () -> afterEachStep.add(crank.sent.size());
+    crank.send("t", 2);
+    assertThat(afterEachStep).endsWith(0, 3, 6, 8);
+    assertThat(crank.loop.nextWake()).isNotEqualTo(Optional.of(Loop.AT_ONCE));
+  }
+
+  @Test
+  void what_comes_in_between_two_steps_is_heard_before_more_attempts_start() {
+    Crank crank = new Crank(tight(), Recovery.DRAIN);
+    crank.receiver = _ -> null;
+    Subscription subscription = crank.subscribe(URL, "t");
+    Request freeze =
+        new Request.Operate(subscription.tenant(), subscription.endpoint(), Operation.FREEZE);
+    crank.afterStep =
+        () -> {
+          if (crank.sent.size() == 3) {
+            crank.afterStep = () -> {};
+            crank.comesIn(new Input.Asked(freeze, Actor.PROGRAM, _ -> {}));
+          }
+        };
+    crank.send("t", 6);
+    assertThat(state(crank, subscription)).isEqualTo(State.FROZEN);
+    assertThat(crank.sent).hasSize(3);
+    crank.endAll(OK);
+    assertThat(crank.store.open).hasSize(3);
+    crank.operate(subscription, Operation.ENABLE);
+    while (!crank.inFlight.isEmpty()) {
+      crank.endAll(OK);
+    }
+    assertThat(crank.sent).hasSize(6);
+    assertThat(crank.store.open).isEmpty();
   }
 
   @Test

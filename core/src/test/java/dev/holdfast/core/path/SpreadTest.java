@@ -32,6 +32,7 @@ class SpreadTest {
         usual.laneMinimum(),
         usual.bodyBytes(),
         usual.sendingBytes(),
+        usual.startsInAStep(),
         usual.batchWrites(),
         usual.batchBytes(),
         usual.batchEvery(),

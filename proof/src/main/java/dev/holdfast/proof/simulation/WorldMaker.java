@@ -249,6 +249,7 @@ final class WorldMaker {
         limits.laneMinimum(),
         limits.bodyBytes(),
         limits.sendingBytes(),
+        limits.startsInAStep(),
         limits.batchWrites(),
         limits.batchBytes(),
         limits.batchEvery(),
@@ -299,9 +300,11 @@ final class WorldMaker {
         random.nextInt(1, 3),
         random.nextInt(500, 5_000),
         random.nextInt(1_000, 20_000),
+        // Neither this nor the time between batches is of the dice: worlds of known seeds stay as
+        // they are.
+        1 + inFlight % 7,
         random.nextInt(1, 12),
         100_000,
-        // Not of the dice, so that worlds of known seeds stay as they are.
         Duration.ofMillis(inFlight % 4),
         random.nextInt(2_000, 100_000),
         random.nextInt(50, 500),
