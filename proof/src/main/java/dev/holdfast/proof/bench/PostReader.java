@@ -2,9 +2,11 @@ package dev.holdfast.proof.bench;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.vertx.core.Handler;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.net.NetSocket;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.Arrays;
 
 /**
@@ -12,97 +14,149 @@ import java.util.Arrays;
  * long they are, and their mark. What a receiver costs is missing for the server that is measured,
  * and a real one runs on another machine.
  */
-final class PostReader implements Handler<Buffer> {
+final class PostReader extends ChannelInboundHandlerAdapter {
   private static final int USUAL_BYTES = 4_096;
-  private static final byte[] HEAD_END = "\r\n\r\n".getBytes(US_ASCII);
   private static final byte[] CONTENT_LENGTH = "content-length:".getBytes(US_ASCII);
+
+  /** Where a request ends of which not all is there. */
+  private static final int NOT_THERE = -1;
+
+  /** Where a request ends that does not say it. */
+  private static final int UNKNOWN = -2;
 
   /** The group's letter stands behind this. */
   private static final int GROUP_OFFSET = "POST /".length();
 
-  private static final Buffer OK = head("200 OK", "");
-  private static final Buffer NO_LENGTH = head("411 Length Required", "connection: close\r\n");
+  private static final ByteBuf OK = answer("200 OK", "");
+  private static final ByteBuf NO_LENGTH = answer("411 Length Required", "connection: close\r\n");
 
   private final Receiver receiver;
-  private final NetSocket socket;
 
   /** What has been read and belongs to no complete request yet, up to {@link #length}. */
   private byte[] bytes = new byte[USUAL_BYTES];
 
   private int length;
 
-  PostReader(Receiver receiver, NetSocket socket) {
+  /** Where the body of the request begins whose end was found last. */
+  private int body;
+
+  PostReader(Receiver receiver) {
     this.receiver = receiver;
-    this.socket = socket;
   }
 
-  private static Buffer head(String status, String more) {
-    return Buffer.buffer("HTTP/1.1 " + status + "\r\n" + more + "content-length: 0\r\n\r\n");
+  private static ByteBuf answer(String status, String more) {
+    String head = "HTTP/1.1 " + status + "\r\n" + more + "content-length: 0\r\n\r\n";
+    ByteBuf bytes = Unpooled.directBuffer(head.length()).writeBytes(head.getBytes(US_ASCII));
+    return Unpooled.unreleasableBuffer(bytes.asReadOnly());
   }
 
   @Override
-  public void handle(Buffer chunk) {
-    int all = length + chunk.length();
-    if (all > bytes.length) {
-      bytes = Arrays.copyOf(bytes, Math.max(all, 2 * bytes.length));
+  public void channelRead(ChannelHandlerContext context, Object read) {
+    ByteBuf chunk = (ByteBuf) read;
+    try {
+      append(chunk);
+    } finally {
+      chunk.release();
     }
-    chunk.getBytes(bytes, length);
-    length = all;
     int from = 0;
-    for (int end = endOf(from); end >= 0; end = endOf(from)) {
-      answer(from, end);
+    int end = endOf(from);
+    while (end >= 0) {
+      answer(context, from, end);
       from = end;
+      end = endOf(from);
+    }
+    if (end == UNKNOWN) {
+      endWith(context, NO_LENGTH.duplicate());
+      from = length;
     }
     length -= from;
     System.arraycopy(bytes, from, bytes, 0, length);
   }
 
-  /** Where the request that begins here ends; below 0 when it is not there as a whole. */
-  private int endOf(int from) {
-    int body = find(HEAD_END, from, length);
-    if (body < 0) {
-      return -1;
+  private void append(ByteBuf chunk) {
+    int added = chunk.readableBytes();
+    int all = length + added;
+    if (all > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(all, 2 * bytes.length));
     }
-    int at = find(CONTENT_LENGTH, from, body);
-    if (at < 0) {
-      socket.end(NO_LENGTH);
-      return -1;
-    }
-    int bodyLength = 0;
-    for (byte next = bytes[at]; next != '\r'; next = bytes[++at]) {
-      bodyLength = next == ' ' ? bodyLength : 10 * bodyLength + next - '0';
-    }
-    int end = body + bodyLength;
-    return end <= length ? end : -1;
+    chunk.readBytes(bytes, length, added);
+    length = all;
   }
 
-  /** The place right behind what is looked for, in whatever case; below 0 when it is not there. */
-  private int find(byte[] wanted, int from, int to) {
-    for (int at = from; at <= to - wanted.length; at++) {
-      int same = 0;
-      while (same < wanted.length && lower(bytes[at + same]) == wanted[same]) {
-        same++;
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    context.flush();
+  }
+
+  /** Where the request that begins here ends, {@link #NOT_THERE} or {@link #UNKNOWN}. */
+  private int endOf(int from) {
+    int bodyLength = UNKNOWN;
+    int line = from;
+    for (int end = lineEnd(line); end >= 0; end = lineEnd(line)) {
+      if (end - line <= 1) {
+        body = end + 1;
+        return bodyLength == UNKNOWN ? UNKNOWN : endOfBody(bodyLength);
       }
-      if (same == wanted.length) {
-        return at + same;
+      if (isContentLength(line, end)) {
+        bodyLength = number(line + CONTENT_LENGTH.length, end);
+      }
+      line = end + 1;
+    }
+    return NOT_THERE;
+  }
+
+  private int endOfBody(int bodyLength) {
+    return bodyLength <= length - body ? body + bodyLength : NOT_THERE;
+  }
+
+  /** Where the line's last byte is; below 0 when it is not there yet. */
+  private int lineEnd(int from) {
+    for (int at = from; at < length; at++) {
+      if (bytes[at] == '\n') {
+        return at;
       }
     }
     return -1;
+  }
+
+  private boolean isContentLength(int line, int end) {
+    if (end - line < CONTENT_LENGTH.length) {
+      return false;
+    }
+    for (int i = 0; i < CONTENT_LENGTH.length; i++) {
+      if (lower(bytes[line + i]) != CONTENT_LENGTH[i]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static int lower(byte letter) {
     return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
   }
 
-  private void answer(int from, int end) {
-    Receiver.Group group = receiver.group((char) bytes[from + GROUP_OFFSET]);
-    int status = receiver.take(group, Mark.find(bytes, from, end));
-    if (status == Receiver.NO_ANSWER) {
-      socket.closeHandler(_ -> group.hangsNoLonger());
-    } else if (group.closes()) {
-      socket.end(head(status + " Answer", "connection: close\r\n"));
-    } else {
-      socket.write(status == 200 ? OK : head(status + " Answer", ""));
+  private int number(int from, int to) {
+    int number = 0;
+    for (int at = from; at < to; at++) {
+      int digit = bytes[at] - '0';
+      number = digit >= 0 && digit <= 9 ? 10 * number + digit : number;
     }
+    return number;
+  }
+
+  private void answer(ChannelHandlerContext context, int from, int end) {
+    Receiver.Group group = receiver.group((char) bytes[from + GROUP_OFFSET]);
+    int status = receiver.take(group, Mark.find(bytes, body, end));
+    if (status == Receiver.NO_ANSWER) {
+      context.channel().closeFuture().addListener(_ -> group.hangsNoLonger());
+    } else if (group.closes()) {
+      endWith(context, answer(status + " Answer", "connection: close\r\n"));
+    } else {
+      var _ = context.write(status == 200 ? OK.duplicate() : answer(status + " Answer", ""));
+    }
+  }
+
+  private static void endWith(ChannelHandlerContext context, ByteBuf answer) {
+    var _ = context.writeAndFlush(answer).addListener(ChannelFutureListener.CLOSE);
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.proof.bench;
 
+import io.netty.channel.ChannelHandlerContext;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -7,7 +8,9 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.NetServerOptions;
+import io.vertx.core.net.NetSocket;
 import io.vertx.core.net.OpenSSLEngineOptions;
 import io.vertx.core.net.PfxOptions;
 import java.io.IOException;
@@ -57,7 +60,7 @@ final class Receiver {
   private int httpsPort;
   private int postPort;
 
-  private Receiver() {}
+  Receiver() {}
 
   public static void main(String[] args) throws Exception {
     Vertx vertx = Control.vertx();
@@ -117,9 +120,15 @@ final class Receiver {
                 .setHost(Control.LOCALHOST)
                 .setPort(0)
                 .setAcceptBacklog(ACCEPT_BACKLOG))
-        .connectHandler(socket -> socket.handler(new PostReader(this, socket)))
+        .connectHandler(this::takePosts)
         .listen()
         .onSuccess(server -> postPort = server.actualPort());
+  }
+
+  /** Nothing of Vert.x's comes between what is read and its reader. */
+  private void takePosts(NetSocket socket) {
+    ChannelHandlerContext ofVertx = ((NetSocketInternal) socket).channelHandlerContext();
+    ofVertx.pipeline().addFirst(new PostReader(this));
   }
 
   private void handle(HttpServerRequest request) {
