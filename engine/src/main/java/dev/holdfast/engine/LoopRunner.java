@@ -397,7 +397,7 @@ final class LoopRunner implements Cluster.Path {
   private void schedule() {
     if (!scheduled) {
       scheduled = true;
-      context.runOnContext(_ -> step());
+      context.runOnContext(_ -> scheduledStep());
     }
   }
 
@@ -408,12 +408,17 @@ final class LoopRunner implements Cluster.Path {
   private void scheduleBehindInput() {
     if (!scheduled) {
       scheduled = true;
-      var _ = eventLoop.schedule(() -> context.dispatch(this::step), 1, TimeUnit.NANOSECONDS);
+      var _ =
+          eventLoop.schedule(() -> context.dispatch(this::scheduledStep), 1, TimeUnit.NANOSECONDS);
     }
   }
 
-  private void step() {
+  private void scheduledStep() {
     scheduled = false;
+    step();
+  }
+
+  private void step() {
     if (broken) {
       return;
     }

@@ -14,8 +14,8 @@ import java.time.Duration;
  * @param laneMinimum see {@code held}
  * @param bodyBytes events kept in memory from acceptance until they are sent
  * @param sendingBytes events of attempts under way
- * @param startsInAStep attempts started in one step of the loop, so that what comes in meanwhile is
- *     heard before the next ones start
+ * @param startsInAStep messages taken to be attempted in one step of the loop, so that what comes
+ *     in meanwhile is heard before the next ones start
  * @param batchWrites writes in one batch
  * @param batchBytes event bytes in one batch
  * @param batchEvery from the beginning of one batch to that of the next, unless one alone waits for

@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  * store, each has a loop, which works on the lanes in its shards only.
  */
 public final class Loop implements View {
-  /** A time that has always come. */
-  public static final Instant AT_ONCE = Instant.EPOCH;
+  /** A time that has always come, and that means nothing else. */
+  public static final Instant AT_ONCE = Instant.MIN;
 
   private final Limits limits;
   private final RetrySchedule schedule;

@@ -27,8 +27,9 @@ final class PostReader extends ChannelInboundHandlerAdapter {
   /** The group's letter stands behind this. */
   private static final int GROUP_OFFSET = "POST /".length();
 
-  private static final ByteBuf OK = answer("200 OK", "");
-  private static final ByteBuf NO_LENGTH = answer("411 Length Required", "connection: close\r\n");
+  private static final String CLOSE = "connection: close\r\n";
+
+  private static final ByteBuf OK = Unpooled.unreleasableBuffer(answer("200 OK", ""));
 
   private final Receiver receiver;
 
@@ -46,8 +47,7 @@ final class PostReader extends ChannelInboundHandlerAdapter {
 
   private static ByteBuf answer(String status, String more) {
     String head = "HTTP/1.1 " + status + "\r\n" + more + "content-length: 0\r\n\r\n";
-    ByteBuf bytes = Unpooled.directBuffer(head.length()).writeBytes(head.getBytes(US_ASCII));
-    return Unpooled.unreleasableBuffer(bytes.asReadOnly());
+    return Unpooled.directBuffer(head.length()).writeBytes(head.getBytes(US_ASCII));
   }
 
   @Override
@@ -66,7 +66,7 @@ final class PostReader extends ChannelInboundHandlerAdapter {
       end = endOf(from);
     }
     if (end == UNKNOWN) {
-      endWith(context, NO_LENGTH.duplicate());
+      endWith(context, answer("411 Length Required", CLOSE));
       from = length;
     }
     length -= from;
@@ -150,7 +150,7 @@ final class PostReader extends ChannelInboundHandlerAdapter {
     if (status == Receiver.NO_ANSWER) {
       context.channel().closeFuture().addListener(_ -> group.hangsNoLonger());
     } else if (group.closes()) {
-      endWith(context, answer(status + " Answer", "connection: close\r\n"));
+      endWith(context, answer(status + " Answer", CLOSE));
     } else {
       var _ = context.write(status == 200 ? OK.duplicate() : answer(status + " Answer", ""));
     }

@@ -183,12 +183,7 @@ final class Receiver {
       }
       case "answer" -> {
         String how = Control.required(request.params(), "how");
-        Group group = groupOf(request);
-        group.hang = how.equals(HANG);
-        group.close = how.equals(CLOSE);
-        group.flap = how.equals(FLAP);
-        boolean isStatus = !group.hang && !group.close && !group.flap;
-        group.status = isStatus ? Integer.parseInt(how) : 200;
+        groupOf(request).answer(how);
         yield "ok\n";
       }
       case "mark" -> {
@@ -250,6 +245,15 @@ final class Receiver {
     private boolean hang;
     private boolean close;
     private boolean flap;
+
+    /** From now on with this status, or {@code hang}, {@code close} or {@code flap}. */
+    void answer(String how) {
+      hang = how.equals(HANG);
+      close = how.equals(CLOSE);
+      flap = how.equals(FLAP);
+      boolean isStatus = !hang && !close && !flap;
+      status = isStatus ? Integer.parseInt(how) : 200;
+    }
 
     private int status(long now) {
       return flap && now / FLAP_NANOS % 2 == 1 ? 500 : status;

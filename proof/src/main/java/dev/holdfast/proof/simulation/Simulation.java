@@ -77,6 +77,8 @@ final class Simulation {
   /** The process does not wake up more often, however slowly its clock goes. */
   private static final Duration SHORTEST_SLEEP = Duration.ofNanos(1_000);
 
+  private static final int MOST_STEP_MICROS = 300;
+
   private static final int FEW_ENDPOINTS = 64;
 
   /** Bytes of the largest event, and messages of the largest request, that worlds have. */
@@ -253,10 +255,21 @@ final class Simulation {
     if (wake == null) {
       return planned;
     }
+    Instant at = wake.equals(Loop.AT_ONCE) ? passed.plus(stepTime()) : wakesAt(wake);
+    return planned == null || at.isBefore(planned) ? at : planned;
+  }
+
+  private Instant wakesAt(Instant wake) {
     Duration sleep = Duration.between(now, wake);
     Instant woken = passed.plus(sleep.compareTo(SHORTEST_SLEEP) < 0 ? SHORTEST_SLEEP : sleep);
-    Instant at = wake.isAfter(now) ? woken : passed;
-    return planned == null || at.isBefore(planned) ? at : planned;
+    return wake.isAfter(now) ? woken : passed;
+  }
+
+  /** What a step that has more to start takes: commits, answers and all else fall into it. */
+  private Duration stepTime() {
+    long since = Duration.between(World.START, passed).toNanos();
+    var random = new SplittableRandom(world.seed() ^ since);
+    return Duration.ofNanos(1_000 * random.nextLong(1, MOST_STEP_MICROS));
   }
 
   private boolean isAwake(Loop running) {

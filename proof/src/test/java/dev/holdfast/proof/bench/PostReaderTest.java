@@ -72,6 +72,38 @@ class PostReaderTest {
     assertThat(count("repeats")).isEqualTo(1);
   }
 
+  @Test
+  void what_was_read_and_what_was_answered_is_released() {
+    receiver.group('e').answer("503");
+    ByteBuf chunk = Unpooled.copiedBuffer(post(0), US_ASCII);
+    channel.writeInbound(chunk);
+
+    ByteBuf answer = channel.readOutbound();
+    assertThat(answer.toString(US_ASCII)).startsWith("HTTP/1.1 503");
+    assertThat(answer.release()).isTrue();
+    assertThat(chunk.refCnt()).isZero();
+  }
+
+  @Test
+  void one_that_is_to_hang_gets_no_answer_until_its_connection_ends() {
+    receiver.group('e').answer("hang");
+    read(post(0));
+
+    assertThat(answered()).isEmpty();
+    assertThat(count("hanging")).isEqualTo(1);
+    var _ = channel.close();
+    assertThat(count("hanging")).isZero();
+  }
+
+  @Test
+  void a_connection_that_is_to_close_ends_with_its_answer() {
+    receiver.group('e').answer("close");
+    read(post(0));
+
+    assertThat(answered()).contains("connection: close");
+    assertThat(channel.isOpen()).isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"content-length:6", "CONTENT-LENGTH:  6", "Content-Length: 6 "})
   void a_length_is_read_however_it_is_written(String header) {
