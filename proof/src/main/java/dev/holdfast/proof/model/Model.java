@@ -566,7 +566,8 @@ public final class Model {
                 || older.isOperational
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)
-                || history(older).changedAt.isAfter(older.knownSince)
+                // One commit may bring both: the message was looked at as it stood before.
+                || !history(older).changedAt.isBefore(older.knownSince)
                 || !older.knownSince.isAfter(endpoint.closedUntil),
             "first attempts to one endpoint start in the order of acceptance",
             () -> message + " before " + older);
