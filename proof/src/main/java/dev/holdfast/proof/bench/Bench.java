@@ -203,7 +203,7 @@ public final class Bench implements Callable<Integer> {
       rig.progress().end();
       rig.report().fail(scenario.name() + ": " + e.getMessage());
     } finally {
-      rig.stopAll();
+      rig.endScenario();
     }
   }
 

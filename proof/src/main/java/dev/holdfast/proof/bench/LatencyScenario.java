@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
  */
 final class LatencyScenario implements Scenario {
   /** More than are ever needed, so that the load does not wait for itself. */
-  static final int CONNECTIONS = 64;
+  static final int CONNECTIONS = 256;
 
   private static final String NAME = "latency";
 

@@ -2,6 +2,7 @@ package dev.holdfast.proof.bench;
 
 import dev.holdfast.proof.stage.Child;
 import dev.holdfast.proof.stage.Http;
+import dev.holdfast.proof.stage.ProofException;
 import java.time.Duration;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
@@ -65,7 +66,11 @@ record LoadProcess(Child child, int port, Http http) {
     http.ask(port, "/control/mark");
   }
 
-  /** Ends sending and waits, within a limit, until everything sent is answered. */
+  /**
+   * Ends sending and waits, within a limit, until everything sent is answered.
+   *
+   * @throws ProofException if the server was not fit to take all of it
+   */
   Counts stop() {
     http.ask(port, "/control/stop");
     Counts counts = counts();
@@ -73,6 +78,16 @@ record LoadProcess(Child child, int port, Http http) {
       Rig.pause(Duration.ofMillis(100));
       counts = counts();
     }
+    checkTaken(counts.refusal());
     return counts;
+  }
+
+  /** One that cannot take events has not been measured. */
+  private static void checkTaken(String refusal) {
+    if (refusal.startsWith("HTTP/1.1 503")) {
+      String next =
+          refusal.contains("store-full") ? "choose a disk with more room by --data: " : "";
+      throw new ProofException("the server could not take events; " + next + refusal);
+    }
   }
 }

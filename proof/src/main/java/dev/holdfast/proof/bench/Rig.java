@@ -295,6 +295,14 @@ final class Rig implements AutoCloseable {
     ending.reversed().forEach(Child::close);
   }
 
+  /** Ends all processes of a scenario, and deletes what they have stored. */
+  void endScenario() {
+    stopAll();
+    if (!settings.keep) {
+      stores.takeMade().forEach(Rig::deleteTree);
+    }
+  }
+
   void stop(Child child) {
     synchronized (this) {
       children.remove(child);

@@ -23,6 +23,7 @@ final class Stores implements AutoCloseable {
   private final Settings settings;
   private final Path directory;
   private final List<Database> made = new ArrayList<>();
+  private final List<Path> directories = new ArrayList<>();
   private @Nullable Postgres own;
   private int places;
 
@@ -37,7 +38,17 @@ final class Stores implements AutoCloseable {
 
   /** A new and empty directory, whatever servers have. */
   Path newDirectory() throws IOException {
-    return Files.createDirectory(directory.resolve("data-" + ++places));
+    Path made = Files.createDirectory(directory.resolve("data-" + ++places));
+    directories.add(made);
+    return made;
+  }
+
+  /** Drops all databases; the directories, which are forgotten here, are the caller's to delete. */
+  synchronized List<Path> takeMade() {
+    List.copyOf(made).forEach(this::drop);
+    List<Path> taken = List.copyOf(directories);
+    directories.clear();
+    return taken;
   }
 
   /** A new and empty place, of the kind that was chosen. */

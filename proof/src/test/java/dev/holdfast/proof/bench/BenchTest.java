@@ -195,6 +195,17 @@ class BenchTest {
   }
 
   @Test
+  void a_server_that_has_no_room_left_has_no_figures() throws IOException {
+    assertThat(
+            bench("single", "--server-main", FakeServer.class.getName(), "--set", "fake.room=50"))
+        .isEqualTo(1);
+
+    assertThat(report().path("failures").toString())
+        .contains("single: the server could not take events; choose a disk with more room");
+    assertThat(report().path("figures").findValuesAsString("scenario")).containsOnly("reference");
+  }
+
+  @Test
   void a_server_that_does_not_start_is_told_with_its_log() throws IOException {
     assertThat(bench("single", "--server-main", "no.such.Main")).isEqualTo(1);
 

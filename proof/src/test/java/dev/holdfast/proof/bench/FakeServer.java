@@ -20,7 +20,8 @@ import java.util.Map;
  * A server that keeps nothing: enough of the API for the benchmark to be tried against.
  *
  * <p>The setting {@code fake.lose=N} makes it forget every Nth event that it accepted, {@code
- * fake.repeat=N} makes it deliver every Nth twice.
+ * fake.repeat=N} makes it deliver every Nth twice, and with {@code fake.room=N} it takes no more
+ * than N.
  */
 final class FakeServer {
   private final HttpClient client;
@@ -28,12 +29,14 @@ final class FakeServer {
   private final Map<String, Deque<Buffer>> missed = new HashMap<>();
   private final int lose;
   private final int repeat;
+  private final int room;
   private int accepted;
 
-  private FakeServer(Vertx vertx, int lose, int repeat) {
+  private FakeServer(Vertx vertx, int lose, int repeat, int room) {
     this.client = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(256));
     this.lose = lose;
     this.repeat = repeat;
+    this.room = room;
   }
 
   public static void main(String[] args) {
@@ -41,7 +44,11 @@ final class FakeServer {
     int port = Integer.parseInt(arguments.get(arguments.indexOf("--port") + 1));
     Vertx vertx = Control.vertx();
     FakeServer server =
-        new FakeServer(vertx, setting(arguments, "fake.lose"), setting(arguments, "fake.repeat"));
+        new FakeServer(
+            vertx,
+            setting(arguments, "fake.lose"),
+            setting(arguments, "fake.repeat"),
+            setting(arguments, "fake.room"));
     vertx
         .createHttpServer()
         .requestHandler(request -> request.body().onSuccess(body -> server.handle(request, body)))
@@ -74,6 +81,10 @@ final class FakeServer {
         request.response().end(new JsonObject().put("items", items).putNull("next").encode());
       }
       case "/v1/events" -> {
+        if (room > 0 && accepted >= room) {
+          request.response().setStatusCode(503).end("urn:holdfast:problem:store-full");
+          return;
+        }
         accept(body.toJsonObject());
         request.response().setStatusCode(202).end("{\"id\":\"evt_1\",\"messages\":1}");
       }
