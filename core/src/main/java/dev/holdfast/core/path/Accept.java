@@ -26,6 +26,7 @@ final class Accept {
   private final Spread spread;
   private final HandOver handOver;
   private final Admission admission;
+  private final Answers answers;
 
   Accept(
       Limits limits,
@@ -34,7 +35,8 @@ final class Accept {
       Loads loads,
       Spread spread,
       HandOver handOver,
-      Admission admission) {
+      Admission admission,
+      Answers answers) {
     this.limits = limits;
     this.make = make;
     this.commit = commit;
@@ -42,6 +44,7 @@ final class Accept {
     this.spread = spread;
     this.handOver = handOver;
     this.admission = admission;
+    this.answers = answers;
   }
 
   void submit(Request.Submit request, Consumer<Answer> replyTo, Turn turn) {
@@ -84,11 +87,11 @@ final class Accept {
     switch (result) {
       case AcceptResult.Conflict conflict -> {
         release(write, _ -> true);
-        turn.reply(replyTo, new Answer.Conflict(conflict.index()));
+        answers.add(replyTo, new Answer.Conflict(conflict.index()));
       }
       case AcceptResult.Kept kept -> {
         release(write, index -> kept.receipts().get(index).repeat());
-        turn.reply(replyTo, new Answer.Accepted(kept.receipts()));
+        answers.add(replyTo, new Answer.Accepted(kept.receipts()));
         for (int i = 0; i < kept.receipts().size(); i++) {
           Receipt receipt = kept.receipts().get(i);
           if (!receipt.repeat()) {

@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param sendingBytes events of attempts under way
  * @param startsInAStep messages taken to be attempted in one step of the loop, so that what comes
  *     in meanwhile is heard before the next ones start
+ * @param answersInAStep answers in one step to those whose events are on disk, for the same reason
  * @param batchWrites writes in one batch
  * @param batchBytes event bytes in one batch
  * @param batchEvery from the beginning of one batch to that of the next, unless one alone waits for
@@ -43,6 +44,7 @@ public record Limits(
     long bodyBytes,
     long sendingBytes,
     int startsInAStep,
+    int answersInAStep,
     int batchWrites,
     long batchBytes,
     Duration batchEvery,
@@ -133,6 +135,7 @@ public record Limits(
         bodyBytes,
         sendingBytes,
         startsInAStep,
+        answersInAStep,
         batchWrites,
         batch,
         every,
@@ -165,7 +168,8 @@ public record Limits(
         64,
         share,
         share,
-        200,
+        128,
+        32,
         4_000,
         Math.min(share / 2, 16L << 20),
         BATCH_EVERY,

@@ -60,6 +60,7 @@ public final class Loop implements View {
   private final Dispatch dispatch;
   private final Probe probe;
   private final Circuit circuit;
+  private final Answers answers;
   private final Accept accept;
   private final Settle settle;
   private final Subscriptions subscriptions;
@@ -143,7 +144,8 @@ public final class Loop implements View {
     circuit = new Circuit(limits, commit, dispatch, park, probe, refill, announce);
     handOver =
         new HandOver(lanes, bodies, dispatch, refill, probe, wait, spread, match, park, activities);
-    accept = new Accept(limits, make, commit, loads, spread, handOver, admission);
+    answers = new Answers(limits);
+    accept = new Accept(limits, make, commit, loads, spread, handOver, admission, answers);
     settle =
         new Settle(
             schedule, health, recovery, lanes, match, commit, dispatch, circuit, wait, refill,
@@ -210,6 +212,7 @@ public final class Loop implements View {
     dispatch.run(turn);
     custody.run(turn);
     commit.start(turn);
+    answers.run(turn);
   }
 
   private void take(Input input, Turn turn) {
@@ -285,6 +288,7 @@ public final class Loop implements View {
   /** Others decide for everything now: whoever waits is refused, and nothing is done any more. */
   private void abandon(Turn turn) {
     abandoned = true;
+    answers.runAll(turn);
     List<Consumer<Answer>> waiting = new ArrayList<>(commit.waiting());
     waiting.addAll(later.take());
     waiting.addAll(byHand.waiting());
@@ -661,7 +665,8 @@ public final class Loop implements View {
 
   /** Whether, after a stop was requested, everything has ended and is on disk. */
   public boolean isStopped() {
-    return abandoned || (stopping && dispatch.inFlight() == 0 && commit.isIdle());
+    return abandoned
+        || (stopping && dispatch.inFlight() == 0 && commit.isIdle() && answers.isEmpty());
   }
 
   /**
@@ -675,11 +680,12 @@ public final class Loop implements View {
     Instant next = null;
     for (Instant at :
         stopping
-            ? new @Nullable Instant[] {commit.nextWake(), loads.nextWake()}
+            ? new @Nullable Instant[] {answers.nextWake(), commit.nextWake(), loads.nextWake()}
             : new @Nullable Instant[] {
               wait.nextWake(),
               probe.nextWake(),
               dispatch.nextWake(),
+              answers.nextWake(),
               commit.nextWake(),
               loads.nextWake(),
               align.nextWake(),

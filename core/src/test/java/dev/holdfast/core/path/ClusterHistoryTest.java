@@ -57,6 +57,7 @@ class ClusterHistoryTest {
         random.nextInt(200, 4_000),
         100_000,
         random.nextInt(1, 10),
+        random.nextInt(1, 4),
         random.nextInt(1, 20),
         100_000,
         Duration.ZERO,

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Seeds;
+import dev.holdfast.core.model.Actor;
 import dev.holdfast.core.model.Message;
 import dev.holdfast.core.model.Message.Status;
 import dev.holdfast.core.model.RateLimit;
@@ -18,6 +19,7 @@ import dev.holdfast.core.path.Request.Operation;
 import dev.holdfast.core.port.StoreException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -776,6 +778,27 @@ class ClusterPathTest {
     assertThat(here.loop.isStopped()).isTrue();
     assertThat(answers).containsExactly(new Refused(Refused.Why.STORE_AWAY));
     assertThat(here.loop.nextWake()).isEmpty();
+  }
+
+  @Test
+  void a_node_that_others_have_taken_over_from_still_tells_what_is_on_disk() {
+    Nodes nodes = new Nodes(2);
+    Node here = nodes.all.getFirst();
+    Subscription subscription = at(nodes, here);
+    int asked = 3 * nodes.limits.answersInAStep();
+    List<Answer> answers = new ArrayList<>();
+    here.held.add(Kind.WRITE);
+    for (int i = 0; i < asked; i++) {
+      here.inputs.add(new Input.Asked(event(type(subscription)), Actor.PROGRAM, answers::add));
+    }
+    here.step();
+    here.doFirst(Kind.WRITE);
+    here.doFirst(Kind.WRITTEN);
+    here.step();
+    assertThat(answers).hasSize(asked / 3);
+    here.inputs.add(new Input.Abandoned());
+    here.step();
+    assertThat(answers).hasSize(asked).hasOnlyElementsOfType(Answer.Accepted.class);
   }
 
   @Test

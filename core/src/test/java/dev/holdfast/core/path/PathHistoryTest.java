@@ -47,6 +47,7 @@ class PathHistoryTest {
         random.nextInt(500, 5_000),
         random.nextInt(300, 5_000),
         random.nextInt(1, 10),
+        random.nextInt(1, 4),
         random.nextInt(1, 12),
         100_000,
         Duration.ZERO,

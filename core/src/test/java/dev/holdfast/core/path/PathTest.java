@@ -41,6 +41,7 @@ class PathTest {
         4_000,
         100_000,
         3,
+        2,
         5,
         100_000,
         Duration.ZERO,
@@ -138,6 +139,30 @@ class PathTest {
     }
     assertThat(crank.sent).hasSize(6);
     assertThat(crank.store.open).isEmpty();
+  }
+
+  @Test
+  void a_step_gives_a_limited_number_of_answers_and_a_stop_leaves_nobody_without() {
+    Crank crank = new Crank(tight(), Recovery.DRAIN);
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      crank.comesIn(new Input.Asked(Crank.submit("default", "t", 1), Actor.PROGRAM, answers::add));
+    }
+    List<Integer> afterEachStep = new ArrayList<>();
+    List<Boolean> stopped = new ArrayList<>();
+    crank.afterStep =
+        () -> {
+          afterEachStep.add(answers.size());
+          stopped.add(crank.loop.isStopped());
+          if (answers.size() == 2) {
+            crank.comesIn(new Input.StopRequested());
+          }
+        };
+    crank.turn();
+    assertThat(afterEachStep).endsWith(0, 2, 4, 5);
+    assertThat(stopped).endsWith(false, false, false, true);
+    assertThat(answers).hasOnlyElementsOfType(Answer.Accepted.class);
+    assertThat(crank.loop.nextWake()).isNotEqualTo(Optional.of(Loop.AT_ONCE));
   }
 
   @Test

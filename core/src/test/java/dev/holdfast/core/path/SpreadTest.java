@@ -33,6 +33,7 @@ class SpreadTest {
         usual.bodyBytes(),
         usual.sendingBytes(),
         usual.startsInAStep(),
+        usual.answersInAStep(),
         usual.batchWrites(),
         usual.batchBytes(),
         usual.batchEvery(),

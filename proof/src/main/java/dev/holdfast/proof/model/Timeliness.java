@@ -127,7 +127,8 @@ final class Timeliness {
 
   /**
    * A message that stands otherwise than its subscription wants. One that waits though its
-   * subscription is paused may go on waiting until its slot comes.
+   * subscription is paused may go on waiting until its slot comes, and in the queue of an endpoint
+   * that takes all that it may until its turn.
    */
   private void checkFitted(
       MessageModel message, SubscriptionModel subscription, int parts, Instant now) {
@@ -137,7 +138,11 @@ final class Timeliness {
         message.row.status() == Status.WAITING
             && message.endpoint.id == subscription.known.endpoint();
     if (onlyWaits && due != null) {
-      ready = Contract.later(ready, due);
+      EndpointModel endpoint = message.endpoint;
+      if (endpoint.isEnabled() && endpoint.inFlight >= endpoint.limit) {
+        return;
+      }
+      ready = Contract.later(Contract.later(ready, due), endpoint.fullAt);
     }
     Instant from = Contract.later(ready, obstacles.ofManySteps());
     Instant latest = from.plus(PATIENT).plus(LONG_READ).plus(PART.multipliedBy(parts));

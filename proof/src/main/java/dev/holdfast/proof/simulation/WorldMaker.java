@@ -250,6 +250,7 @@ final class WorldMaker {
         limits.bodyBytes(),
         limits.sendingBytes(),
         limits.startsInAStep(),
+        limits.answersInAStep(),
         limits.batchWrites(),
         limits.batchBytes(),
         limits.batchEvery(),
@@ -300,9 +301,10 @@ final class WorldMaker {
         random.nextInt(1, 3),
         random.nextInt(500, 5_000),
         random.nextInt(1_000, 20_000),
-        // Neither this nor the time between batches is of the dice: worlds of known seeds stay as
+        // Neither these nor the time between batches are of the dice: worlds of known seeds stay as
         // they are.
         1 + inFlight % 7,
+        1 + inFlight % 3,
         random.nextInt(1, 12),
         100_000,
         Duration.ofMillis(inFlight % 4),
