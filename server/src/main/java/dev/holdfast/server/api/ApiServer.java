@@ -253,8 +253,6 @@ public final class ApiServer {
             .setPort(options.port())
             .setAcceptBacklog(ACCEPT_BACKLOG)
             .setHttp2ClearTextEnabled(false)
-            .setPerFrameWebSocketCompressionSupported(false)
-            .setPerMessageWebSocketCompressionSupported(false)
             .setMaxInitialLineLength(ApiLimits.INITIAL_LINE_BYTES)
             .setMaxHeaderSize(ApiLimits.HEADER_BYTES)
             .setMaxChunkSize(CHUNK_BYTES);
