@@ -576,8 +576,8 @@ public final class Model {
     }
     Instant due = message.row.due();
     boolean slotHasCome = due != null && !due.isAfter(now);
-    // What was on its way as a probe when the endpoint recovered goes first. What was held back goes
-    // on when its subscription does, which is no part of the recovery.
+    // What was on its way as a probe when the endpoint recovered goes first. What was held back
+    // goes on when its subscription does, which is no part of the recovery.
     if (slotHasCome
         || message.chosen
         || message.row.status() == Status.PAUSED
