@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answers to those whose events are on disk, a limited number in each step of the loop. A batch
  * brings hundreds of them, and each is a packet that somebody answers with another request: those
- * are to be heard, and the next batch is to begin, before all have been told.
+ * are to be heard, and the next batch is to begin, before all have been told. There are as many as
+ * callers who wait: a connection has one request at a time.
  */
 final class Answers {
   private final Limits limits;
@@ -27,6 +28,7 @@ final class Answers {
     give(limits.answersInAStep(), turn);
   }
 
+  /** Gives them all, since no step comes after this one. */
   void runAll(Turn turn) {
     give(waiting.size(), turn);
   }

@@ -8,7 +8,8 @@
  *   <li>{@code Match} finds the subscriptions that want them, by type, subject and filters ({@code
  *       SubscriptionIndex}). {@code Make} makes one message for each, or two while it gets events
  *       in both versions of its format.
- *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202, and
+ *   <li>{@code Commit} has them written; when they are on disk, the sender gets its 202 ({@code
+ *       Answers}, a few in each step), and
  *   <li>{@code Dispatch} takes the messages from memory, lane by lane, and starts attempts.
  *   <li>{@code Settle} lets the rules decide about an attempt that has ended: the message is
  *       delivered, waits or is dropped, the endpoint stays as it is or changes its state. That is
