@@ -332,7 +332,9 @@ final class Ledger {
 
   private void auditRepeats(Entry entry, StoreLook.@Nullable Finished finished) {
     if (finished == null) {
-      problem("event %d arrived and the store does not know its message".formatted(entry.event));
+      problem(
+          "event %d arrived and the store does not have its message as finished"
+              .formatted(entry.event));
       return;
     }
     int refusals = entry.refusals - entry.unrecordedRefusals;

@@ -129,10 +129,15 @@ final class Scene implements AutoCloseable {
     }
   }
 
-  /** Waits, within a limit, until everything that was acknowledged has arrived. */
-  void awaitArrivals() {
+  /**
+   * Waits, within a limit, until everything that was acknowledged has arrived, and until the server
+   * has nothing left to do: what was accepted in the moment of a kill, with nobody told, arrives as
+   * well, and what was taken too late comes again.
+   */
+  private void awaitArrivals() {
     long deadline = System.nanoTime() + LONGEST_DRAIN.toNanos();
-    while ((ledger.missing() > 0 || !publishers.isIdle()) && System.nanoTime() < deadline) {
+    while ((ledger.missing() > 0 || !publishers.isIdle() || server.unfinished() > 0)
+        && System.nanoTime() < deadline) {
       if (!server.isAlive()) {
         throw new ProofException("the server ended by itself:\n" + server.tail());
       }

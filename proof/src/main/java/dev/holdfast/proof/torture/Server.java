@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The server that is tortured: many processes, one after the other, on one directory and port. */
@@ -17,6 +19,8 @@ final class Server implements AutoCloseable {
   static final String MAIN = "dev.holdfast.server.cli.Main";
 
   private static final JsonMapper JSON = JsonMapper.shared();
+  private static final Pattern UNFINISHED =
+      Pattern.compile("(?m)^holdfast_messages_unfinished\\{[^}]*} (\\S+)$");
   private static final Duration LONGEST_START = Duration.ofMinutes(2);
   private static final Duration LONGEST_STOP = Duration.ofMinutes(1);
   private static final Duration LONGEST_KILL = Duration.ofSeconds(30);
@@ -132,6 +136,19 @@ final class Server implements AutoCloseable {
   String publish(String type, int bytes) {
     String body = "{\"type\":\"%s\",\"data\":\"%s\"}".formatted(type, "x".repeat(bytes));
     return JSON.readTree(call("POST", "/v1/events", body)).path("id").asString();
+  }
+
+  /** How many messages it has that are not finished, as it counts them itself. */
+  long unfinished() {
+    Matcher matcher = UNFINISHED.matcher(call("GET", "/metrics", ""));
+    if (!matcher.find()) {
+      throw new ProofException("GET /metrics does not tell how many messages are unfinished");
+    }
+    long unfinished = 0;
+    do {
+      unfinished += (long) Double.parseDouble(matcher.group(1));
+    } while (matcher.find());
+    return unfinished;
   }
 
   /** What it answers; anything but success ends the torture. */
