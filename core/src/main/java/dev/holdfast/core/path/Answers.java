@@ -21,7 +21,9 @@ final class Answers {
   }
 
   void add(Consumer<Answer> to, Answer answer) {
-    waiting.add(new Effect.Reply(to, answer));
+    // Who has asked is kept until the answer, and not what: room for its bytes is others' by now.
+    Consumer<Answer> caller = to instanceof Input.Asked asked ? asked.replyTo() : to;
+    waiting.add(new Effect.Reply(caller, answer));
   }
 
   void run(Turn turn) {

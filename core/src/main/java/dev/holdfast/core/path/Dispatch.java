@@ -206,7 +206,7 @@ final class Dispatch {
     return proven ? retryProven : retryUnproven;
   }
 
-  /** Starts attempts while there are places, a limited number at once. */
+  /** Starts attempts while there are places, a limited number of those that take turns. */
   void run(Turn now) {
     hasMore = false;
     if (!stopped) {

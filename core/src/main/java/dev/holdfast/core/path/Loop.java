@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * store, each has a loop, which works on the lanes in its shards only.
  */
 public final class Loop implements View {
-  /** A time that has always come, and that means nothing else. */
+  /** Given as the time of the next step: at once, after what has come in meanwhile. */
   public static final Instant AT_ONCE = Instant.MIN;
 
   private final Limits limits;

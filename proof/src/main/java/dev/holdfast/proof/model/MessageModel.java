@@ -50,6 +50,9 @@ final class MessageModel {
   /** Somebody asked for it to be tried now, and it has not been. */
   boolean byHand;
 
+  /** The same, but its endpoint was frozen before that. */
+  boolean wasByHand;
+
   /** It was chosen for a probe, and has not been tried since. */
   boolean chosen;
 
@@ -111,6 +114,12 @@ final class MessageModel {
     return sendingSince == null && decision == null;
   }
 
+  /** Its endpoint is frozen: what was to be tried at once may be tried when that has ended. */
+  void freeze() {
+    wasByHand |= byHand;
+    byHand = false;
+  }
+
   /** The process has died: what was not on disk is forgotten. */
   void forget(Instant now) {
     mayRepeat |= taken;
@@ -120,6 +129,7 @@ final class MessageModel {
     sendingSince = null;
     decision = null;
     byHand = false;
+    wasByHand = false;
     chosen = false;
     probe = false;
     unrecorded = false;

@@ -84,6 +84,9 @@ public final class Model {
   /** When the engine last heard of a subscription that came, changed or goes. */
   private Instant subscriptionsChangedAt = Instant.MIN;
 
+  /** When this process has read what is on disk. */
+  private Instant startedAt = Instant.MIN;
+
   private final Steps steps = new Steps();
   private final ReplaysModel replays = new ReplaysModel();
 
@@ -424,7 +427,7 @@ public final class Model {
     tell(endpoint, now);
     open.values().stream()
         .filter(message -> message.endpoint.id == id)
-        .forEach(message -> message.byHand = false);
+        .forEach(MessageModel::freeze);
   }
 
   /** Somebody was told that the message is tried now. */
@@ -495,6 +498,7 @@ public final class Model {
     }
     endpoint.sends(now);
     message.chosen = false;
+    message.wasByHand = false;
     message.sendingSince = now;
     message.unproven = !endpoint.proven;
     endpoint.pending.remove(message.id);
@@ -545,6 +549,10 @@ public final class Model {
         () -> message + "; " + endpoint);
     if (!message.unrecorded) {
       unless(
+          message.row.status() != Status.PAUSED || message.wasByHand,
+          "what was held back is released before it is tried",
+          message);
+      unless(
           !message.allowedSince(contract).isAfter(now),
           "no attempt runs before its slot but as a probe, in recovery or by hand",
           () -> message + "; " + endpoint);
@@ -566,8 +574,7 @@ public final class Model {
                 || older.isOperational
                 || hasEnded(older.subscription)
                 || !history(older).fits(older)
-                // One commit may bring both: the message was looked at as it stood before.
-                || !history(older).changedAt.isBefore(older.knownSince)
+                || mayHaveStoodOtherwise(older)
                 || !older.knownSince.isAfter(endpoint.closedUntil),
             "first attempts to one endpoint start in the order of acceptance",
             () -> message + " before " + older);
@@ -576,13 +583,14 @@ public final class Model {
     }
     Instant due = message.row.due();
     boolean slotHasCome = due != null && !due.isAfter(now);
-    // What was on its way as a probe when the endpoint recovered goes first. What was held back
-    // goes on when its subscription does, which is no part of the recovery.
+    // What was on its way as a probe, or by hand, when the endpoint recovered goes first.
     if (slotHasCome
         || message.chosen
-        || message.row.status() == Status.PAUSED
+        || message.wasByHand
         || message.wasLeftAlone()
-        || message.knownSince.isAfter(endpoint.since)) {
+        // What was being parked in that moment is in hand, and older ones are not.
+        || (!message.knownSince.isBefore(endpoint.since)
+            && !message.knownSince.equals(startedAt))) {
       return;
     }
     counts.recoveries++;
@@ -601,6 +609,16 @@ public final class Model {
                 + endpoint.recoveredId);
     endpoint.recoveredAttempts = message.row.attempts();
     endpoint.recoveredId = message.id;
+  }
+
+  /**
+   * Whether a message was looked at as it stood before its subscription changed, since one commit
+   * may bring both. What was read at a start stands as the subscription does.
+   */
+  private boolean mayHaveStoodOtherwise(MessageModel message) {
+    Instant changedAt = history(message).changedAt;
+    return changedAt.isAfter(message.knownSince)
+        || (changedAt.equals(message.knownSince) && changedAt.isAfter(startedAt));
   }
 
   private void sendsProbe(MessageModel message, Instant now) {
@@ -1346,6 +1364,7 @@ public final class Model {
 
   /** The process has died, and starts from what is on disk. */
   public void starts(Instant now) {
+    startedAt = now;
     submitted.clear();
     leaving.clear();
     versionings.clear();

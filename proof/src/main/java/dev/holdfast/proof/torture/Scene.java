@@ -136,15 +136,23 @@ final class Scene implements AutoCloseable {
    */
   private void awaitArrivals() {
     long deadline = System.nanoTime() + LONGEST_DRAIN.toNanos();
-    while ((ledger.missing() > 0 || !publishers.isIdle() || server.unfinished() > 0)
+    long unfinished = server.unfinished();
+    while ((ledger.missing() > 0 || !publishers.isIdle() || unfinished > 0)
         && System.nanoTime() < deadline) {
       if (!server.isAlive()) {
         throw new ProofException("the server ended by itself:\n" + server.tail());
       }
-      progress.tick("waiting for %,d messages".formatted(ledger.missing()));
+      progress.tick(
+          "waiting for %,d messages, %,d unfinished".formatted(ledger.missing(), unfinished));
       pause(ASK_EVERY);
+      unfinished = server.unfinished();
     }
     progress.end();
+    if (unfinished > 0) {
+      ledger.problem(
+          "the server still counts %d unfinished messages after %d s"
+              .formatted(unfinished, LONGEST_DRAIN.toSeconds()));
+    }
   }
 
   @Override
